@@ -54,7 +54,7 @@ class Share(NamedTuple):
 
         size     returns the size of an item, such as its number of words or bytes
         total    the total size of all items; an estimate is enough
-        streams  returns the first and last stream of an item; the shares then never divide a stream
+        streams  returns the first and last stream of an item; if given, no stream is divided between two shares
         """
         before, job, last = 0, 1, None
         for item in items:

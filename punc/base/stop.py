@@ -82,7 +82,7 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """Return Stopped if a signal has arrived, otherwise None. Works even if a library has caught the Stopped raised."""
+    """Return Stopped if a signal has arrived, even if a library has caught the exception. Otherwise, return None."""
     return Stopped(_received) if _received else None
 
 

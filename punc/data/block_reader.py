@@ -22,7 +22,7 @@ from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
 ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode, small enough for the processor's cache
-COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because fewer blocks have fewer counts to add up
+COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because the counts of all blocks must be added up
 
 Encoder = Callable[[Sequence[str]], Any]
 
@@ -49,7 +49,7 @@ class Encoded(NamedTuple):
     last: str
     words: int
     lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
-    turns: np.ndarray | None = None  # bool (N,), whether the speaker changes; false at tokens without a slot
+    turns: np.ndarray | None = None  # bool (N,), whether another speaker follows; false at tokens without a slot
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:

@@ -23,7 +23,10 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """Load a model. Sets PyTorch's number of threads unless `threads` is None. Raises InputError for a bad file."""
+    """Load a model. Raises InputError for a missing or broken file.
+
+    threads  the number of threads that PyTorch uses from now on; None: no change
+    """
     if is_packed(directory):
         return load_packed(directory)
     import torch

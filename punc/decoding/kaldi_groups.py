@@ -32,7 +32,7 @@ from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)
-BYTES = 24  # the approximate length of a CTM line
+BYTES = 24  # the approximate length of a CTM line in bytes
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds of ids of a CTM
 
 
@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
     pauses from the times of the words."""
 
-    transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines
+    transcript: Transcript  # the texts are in stream order; the document contains the lines of any CTM
     lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, end of its part of `transcript.texts`)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
@@ -118,7 +118,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yield the entries of each stream in time order, also those that the CTM lacks. Streams are in C order."""
+    """Yield the entries of each stream in time order, including those that the CTM lacks. Streams are in C order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]

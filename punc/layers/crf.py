@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-FLOOR = -300.0  # nats relative to the best score; lower scores are raised to this
+FLOOR = -300.0  # nats relative to the best score; lower scores are raised to this bound
 
 
 class LinearChain(nn.Module):

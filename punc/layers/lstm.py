@@ -103,7 +103,7 @@ class _Recurrence(torch.autograd.Function):
         """Map the gradients of both results of `forward` to the gradients of its arguments."""
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         size = len(weight)
-        grads = torch.empty_like(gates)  # gradients of the gates before σ and tanh
+        grads = torch.empty_like(gates)  # gradients with respect to the gates before σ and tanh
         grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
         scratch, transposed = torch.empty_like(grad_cell), weight.t()
         in_peephole, forget_peephole, out_peephole = peepholes

@@ -168,7 +168,7 @@ class Writer:
         """Return the messages to send to the client after new input.
 
         decided   the words that the input decided; None stands for the end of a stream
-        items     the new input
+        items     the items of the new input
         waiting   the words that are not yet decided
         """
         if self._output == "text":

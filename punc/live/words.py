@@ -23,8 +23,8 @@ from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
-CACHED = 1 << 13  # words; a larger cache would let the memory of a stream grow for hours
-MOST_WAITING = 256  # words; if more are waiting and the model does not read the newest word, all are decided
+CACHED = 1 << 13  # parsed words to keep; with a larger cache, the memory of a stream would grow for hours
+MOST_WAITING = 256  # if more words wait, and the model does not read the newest word, all of them are decided
 MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most this many of them
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)

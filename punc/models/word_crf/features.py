@@ -55,7 +55,7 @@ class Template(NamedTuple):
 
 class Text(NamedTuple):
     ids: np.ndarray  # the words of all streams (N,)
-    offsets: np.ndarray  # stream i is [offsets[i]:offsets[i + 1]]
+    offsets: np.ndarray  # stream i has the words ids[offsets[i]:offsets[i + 1]]
     log_probs: np.ndarray | None  # log-posteriors (N, L) of another model
 
 
