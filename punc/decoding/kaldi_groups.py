@@ -4,9 +4,9 @@ As in `datadir`, each recording is a stream if there is a file `segments`; other
 in a *recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids
 of a CTM are all of the same kind:
 
-    with segments      recordings (or their files and channels, see `reco2file_and_channel`); or utterances, whose
-                       times count from the start of the utterance
-    without segments   utterances (or their files and channels); or speakers
+    with segments      either recordings (by id, or by file and channel as in `reco2file_and_channel`) or utterances,
+                       whose times count from the start of the utterance
+    without segments   either utterances (by id, or by file and channel) or speakers
 
 Memory holds a few hundred bytes per utterance, and the words of one group of streams (see `spans.grouped`).
 """
@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
     pauses from the times of the words."""
 
-    transcript: Transcript  # the texts are in stream order; the document contains the lines of any CTM
+    transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines, if there are any
     lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, end of its part of `transcript.texts`)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None

@@ -46,7 +46,7 @@ class Marker:
     """Punctuates transcripts with the model in a directory. `script` states how the model's language separates words.
 
     marks           how to treat existing marks, as in `keeps`
-    probabilities   whether to compute the labels' probabilities; otherwise they are all NaN
+    probabilities   whether to compute the labels' probabilities; false: they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit the model.
     """

@@ -64,7 +64,7 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Return the factors in `LABEL=FACTOR,…`, float32 (L,); None for an empty text. Raises InputError if the
+    """Return the factors in `LABEL=FACTOR,…`, float32 (L,), or None for an empty text. Raises InputError if the
     text is invalid."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():

@@ -13,7 +13,7 @@ The file's metadata has the keys punc (the version), model, token_type, lookahea
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
 `model.`. Large matrices are stored in eight bits (`int8`).
 
-Packing uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
+Packing uses the older of PyTorch's two exporters, because it takes a second, and the newer one half a minute.
 """
 
 import json

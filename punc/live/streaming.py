@@ -40,7 +40,7 @@ SOURCE = "standard input"
 class LiveFormat:
     """The formats of the input and the output.
 
-    input   words, ctm or json (one word per line, or Vosk's results); auto: detect this from the first line
+    input   words, ctm or json (one word per line, or Vosk's results); auto: decided by the first line
     output  text; json: a line for each word, with its label, probability and times; vosk: Vosk's results with marks
 
     Raises InputError if a value is wrong.

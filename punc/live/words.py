@@ -152,7 +152,7 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """Return the labels of unknown words right after the first waiting word; None if a label is not yet decided."""
+        """Return the labels of unknown words right after the first waiting word, or None if one is undecided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
