@@ -5,13 +5,14 @@ import re
 from collections.abc import Iterable
 
 StrPath = str | os.PathLike[str]  # the name of a file or directory
-LONGEST = 1000  # characters; the maximum length of a message
+LONGEST = 1000  # the maximum length of a message, in characters
 # Characters that could disturb a terminal: control characters, line separators, and directional marks.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Return a text as one line for a terminal. Escapes control characters and cuts the middle out of a long text."""
+    """Return a text as one line for a terminal. Escapes control characters, and cuts the middle out of a text of more
+    than `longest` characters."""
     text = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\n", " "))
     return text if len(text) <= longest else f"{text[:longest * 2 // 3 - 3]} … {text[-(longest // 3):]}"
 
@@ -32,26 +33,27 @@ class InputError(Exception):
         self.what, self.remedy, self.file, self.line = what, remedy, file, line
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        # Worker processes pickle their errors for the parent. By default, pickle would restore only the message.
+        # Worker processes pickle their errors for the parent. By default, unpickling would call `__init__` with the
+        # message alone, and would fail.
         return InputError, (self.what, self.remedy, self.file, self.line)
 
 
 def check_at_least(least: float, **values: float) -> None:
-    """Raise InputError for the first named value that is below `least` or NaN: `widths=0 is out of range; …`."""
+    """Raise InputError if a value is below `least` or NaN, for the first such value: `widths=0 is out of range; …`."""
     for name, value in values.items():
         if not value >= least:
             raise InputError(f"{name}={value} is out of range", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
-    """Raise InputError for the first named value that is not in [0, 1): `dropout=1.0 is out of range; …`."""
+    """Raise InputError if a value is not in [0, 1), for the first such value: `dropout=1.0 is out of range; …`."""
     for name, value in values.items():
         if not 0 <= value < 1:
             raise InputError(f"{name}={value} is out of range", "give at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError for the first named value that is not in `choices`: `pool=sum does not exist; …`."""
+    """Raise InputError if a value is not in `choices`, for the first such value: `pool=sum does not exist; …`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

@@ -18,7 +18,7 @@ from punc.base.errors import InputError, StrPath
 from punc.base.lock import lock_directory
 from punc.base.stop import held
 
-NEW = ".new"  # the folder in an output directory where `atomic_dir` writes; a killed process may leave it behind
+NEW = ".new"  # `atomic_dir` writes into this folder of the output directory; a killed process may leave it behind
 OPEN_FILE = re.compile(r"/dev/std(in|out|err)|(/dev|/proc/[^/]+)/fd/\d+")  # paths that stand for open file descriptors
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # The names of the files in a data directory.
@@ -30,7 +30,7 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
     """Open a user's file for reading bytes. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (`with` here would catch errors of the caller's block)
+        file = open(path, "rb")  # noqa: SIM115 (otherwise, `except` would also catch errors of the caller's block)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
@@ -55,7 +55,8 @@ def decode_line(line: bytes, path: StrPath, number: int) -> str:
 
 
 def decoded_lines(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file, numbered from 1. Raises InputError like `open_input` and `decode_line`."""
+    """Yield the number (from 1) and the text of each line of a file. Raises InputError like `open_input` and
+    `decode_line`."""
     with open_input(path, remedy) as file:
         for number, line in enumerate(file, 1):
             yield number, decode_line(line, path, number)
@@ -110,7 +111,7 @@ def _new_file(path: Path) -> tuple[int, Path]:
         except OSError as error:  # report the name of the output, not of the temporary file
             error.filename = str(path)
             raise
-        with contextlib.suppress(OSError):  # some file systems have no locks; leftovers are never removed there
+        with contextlib.suppress(OSError):  # on a file system without locks, leftovers are never removed
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if tmp.exists():  # another process may have removed the file before it was locked
             return file, tmp
@@ -178,7 +179,7 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        cause = error if isinstance(error, OSError) else error.__context__  # torch.save raises a RuntimeError instead
+        cause = error if isinstance(error, OSError) else error.__context__  # torch.save raises a RuntimeError
         if not isinstance(cause, OSError) or cause.errno not in FULL_DISK:
             raise
         cause.filename = cause.filename or os.fspath(path)
@@ -194,7 +195,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
     key     a new file that programs require before they read the directory. The old key is removed first, and the new
             key is written last, so a directory whose files were only partly replaced has no key
-    stale   glob patterns of older files that are removed, because they would not match the new files
+    stale   glob patterns; older files that match are removed, because their content would not fit the new files
 
     Raises InputError if `path` is a file, another process writes there, or a new file has the name of a directory.
     """

@@ -2,7 +2,7 @@
 
 Each job processes a contiguous share of the input and makes a *part*: a directory with its output and part.json,
 which describes the part. `punc join` calls `join(parts, out)` of the command's module in punc/bin, then removes the
-parts. The joined output is the output of a single job, byte for byte.
+parts. The joined output equals the output of a run without `--jobs`, byte for byte.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ class Share(NamedTuple):
 
         size     returns the size of an item, such as its number of words or bytes
         total    the total size of all items; an estimate is enough
-        streams  returns the first and last stream of an item; all items of a stream belong to the same share
+        streams  returns the first and last stream of an item; if given, no stream is divided between two shares
         """
         before, job, last = 0, 1, None
         for item in items:
@@ -181,7 +181,7 @@ def clear_part(path: Path) -> None:
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
     """Yield the parts of all jobs of a command, in order. Removes the parts when the block ends without an error."""
-    read_parts(paths)  # checked before the locks are taken, because locking would make a missing directory
+    read_parts(paths)  # checked before the parts are locked, because a lock creates its directory if it is missing
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOGGER = logging.getLogger("punc")
-LONGEST = 2500  # characters; enough for a message with one number per label, for up to 127 labels
+LONGEST = 2500  # the maximum length of a message, in characters; enough for 127 labels with a number each
 
 
 class _Stderr(logging.Handler):
@@ -18,7 +18,7 @@ class _Stderr(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = one_line(self.format(record), LONGEST)
-            if module := sys.modules.get("tqdm"):  # there may be a progress bar; tqdm writes above it
+            if module := sys.modules.get("tqdm"):  # tqdm writes the line above any progress bar
                 module.tqdm.write(line, file=sys.stderr)
             else:
                 sys.stderr.write(f"{line}\n")

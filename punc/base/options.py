@@ -49,7 +49,7 @@ class HelpFormatter(argparse.HelpFormatter):
 class OptionParser(argparse.ArgumentParser):
     """An argparse parser with Kaldi's conventions.
 
-    Every option has a long name in kebab-case and, except --help, takes a value. FLAGS also work without one.
+    Every option has a long name in kebab-case and, except --help, takes a value. FLAGS also work without a value.
     `--config FILE` reads a conf file (see `config_lines`), which options on the command line override. An unknown
     option raises InputError, which suggests the nearest name.
 
@@ -72,7 +72,7 @@ class OptionParser(argparse.ArgumentParser):
         An option's help is the `text` of the docstring line `name  text` (at least two spaces) and of further, more
         deeply indented lines.
 
-        groups   title → arguments that the help lists under this title; it lists all others together with --config
+        groups   title → arguments that the help lists under this title; all other arguments are listed with --config
         """
         titles = {name: title for title, names in (groups or {}).items() for name in names}
         sections = {title: self.add_argument_group(title) for title in groups or ()}
@@ -104,7 +104,8 @@ class OptionParser(argparse.ArgumentParser):
         return options
 
     def value(self, arguments: Sequence[str], option: str) -> str | None:
-        """Return the value of one option, ignoring all other arguments. Used if other options depend on this one."""
+        """Return the value of one option, or None if it is not given. Ignores all other arguments. Needed
+        if the other options depend on this value."""
         config = _last_value(arguments, "--config")
         lines = [f"{line.option}={line.value}" for line in config_lines(config)] if config else []
         return _last_value([*lines, *arguments], option)
@@ -249,7 +250,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def option_type(argument: inspect.Parameter) -> Callable:
-    """Return the function that converts an option's value: the argument's annotation or the type of its default."""
+    """Return the function that converts an option's value: the argument's annotation, or the type of its default if
+    it has no annotation. For bool, this is `boolean`."""
     annotation = argument.annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         annotation = next(part for part in typing.get_args(annotation) if part is not type(None))

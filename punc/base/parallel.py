@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-CHECK_EVERY = 1.0  # seconds
+CHECK_EVERY = 1.0  # seconds between checks that all processes are alive
 
 
 def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:
     """Apply `function` to each task in `nj` processes. Yields the results in the order of the tasks.
 
     `function` may be large: each process receives it once. At most 2 `nj` + 1 tasks and results are in memory. If `nj`
-    is 1, or there is only one task, this process does the work, because starting another process takes longer.
+    is 1, or there is only one task, this process does the work, because starting another would only cost time.
 
     Raises the errors of `function`, and InputError if a process is killed. After an error, or if the caller stops
     early, the processes are killed at once, so that Ctrl-C does not wait for their tasks.
@@ -43,7 +43,7 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     pool = ProcessPoolExecutor(nj, multiprocessing.get_context("spawn"), _start_worker, (function, log.LOGGER.level))
     try:
         for task in chain(first, tasks):
-            with stop.signals_wait():  # `submit` may start a process, which inherits the blocked signals
+            with stop.signals_wait():  # a process that `submit` starts blocks the signals until `_start_worker` runs
                 future = pool.submit(_run, task)
             waiting.append(future)
             if len(waiting) > 2 * nj:

@@ -1,4 +1,4 @@
-"""Finds the device for a model, checks whether it supports bfloat16, and controls how malloc handles freed memory."""
+"""Finds the device for a model, tests devices for bfloat16, and controls whether malloc keeps freed memory."""
 
 import ctypes
 import re
@@ -7,7 +7,7 @@ from functools import cache
 from punc.base.errors import InputError
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt, malloc.h
-MAX_INT = 2**31 - 1  # mallopt takes an int
+MAX_INT = 2**31 - 1  # the largest value that mallopt accepts
 
 
 def check_device(name: str) -> None:

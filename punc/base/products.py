@@ -12,11 +12,13 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 CPUINFO = Path("/proc/cpuinfo")
-LEAST = 1 << 23  # scalar multiplications; for smaller products, copying the matrices takes more time than is saved
+# The minimum number of scalar multiplications in a product for oneDNN. For smaller products, copying the matrices takes
+# more time than oneDNN saves.
+LEAST = 1 << 23
 
 
 def fast_products(device: torch.device) -> AbstractContextManager:
-    """Return a context in which layers on a CPU use oneDNN if it is faster. It has no effect on training."""
+    """Return a context in which linear layers on a CPU use oneDNN if that is faster. Training is not affected."""
     return _ByOneDNN() if device.type == "cpu" and _is_faster() else contextlib.nullcontext()
 
 

@@ -51,8 +51,9 @@ def find_sorted(table: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 class IdTable:
-    """Maps ids to rows of `width` float64 numbers. A row takes 24 + 8 `width` bytes, because ids are stored as 64-bit
-    hashes. Two ids with the same hash would share their rows; this is unlikely even among 10 million ids."""
+    """Maps ids to rows of `width` float64 numbers. Ids are stored as 64-bit hashes, so a row takes 24 + 8 `width` bytes
+    however long its id is. Two ids with the same hash would share their rows, which is unlikely even among 10 million
+    ids."""
 
     def __init__(self, width: int):
         self._hashes, self._numbers, self._width = array("q"), array("d"), width

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # seconds for the program to clean up; the next command with the same output removes any leftovers
+GRACE = 1.5  # seconds from a signal to the forced end of the process; temporary files may then stay until the next run
 
 _received = 0  # the number of the signal that ends the program, or 0 before a signal arrives
 _held = 0  # the number of running `held` blocks, which a signal must not interrupt
@@ -82,7 +82,7 @@ def _end_late(reader: int, name: str) -> None:
 
 
 def received() -> Stopped | None:
-    """Return Stopped if a signal has arrived, even if a library has replaced the exception; otherwise None."""
+    """Return Stopped if a signal has arrived, even if a library has caught the exception. Otherwise, return None."""
     return Stopped(_received) if _received else None
 
 

@@ -59,7 +59,7 @@ def pauses_of(data: DataDir, sources: Sources, args: Namespace, counts: Counter[
         if 2 * (counts["untimed"] - untimed) > sum(map(len, pauses)):
             odd["streams with times for less than half of their words, kept with unknown pauses"].append(f"'{stream}'")
         for utterance, vector in zip(utterances, pauses):
-            for at in np.flatnonzero(vector > LONG):  # false for NaN
+            for at in np.flatnonzero(vector > LONG):  # `>` is false for NaN, an unknown pause
                 odd[f"pauses of more than {LONG} s, kept"].append(
                     f"{vector[at]:.1f} s after word {at + 1} of '{utterance.id}'")
             yield utterance.id, vector

@@ -87,8 +87,8 @@ def main(arguments: Sequence[str]) -> None:
         declared = {*options.systems.split(), *options.sets.split()}
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
-    # With --render, RESULTS.md is written last: `punc publish` refuses a directory without it. The tables are inputs
-    # of --render, so they are kept, and a killed run can be repeated.
+    # With --render, RESULTS.md is written last, because `punc publish` refuses a directory without it. The tables
+    # are inputs of --render, so they are kept. A killed run can then be repeated.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

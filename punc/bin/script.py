@@ -26,7 +26,7 @@ def _print_error(kind: type[BaseException], error: BaseException, trace: Traceba
         sys.__excepthook__(kind, error, trace)
 
 
-sys.excepthook = _print_error  # set here, because `run_script` is called after all imports
+sys.excepthook = _print_error  # not in `run_script`, which is called only after all imports
 
 
 def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:

@@ -101,7 +101,10 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """Return for each word the speaker whose turns overlap it most, or None. `times` are in seconds, (words, 2)."""
+    """Return for each word the speaker whose turns overlap it most, or None if no turn does.
+
+    times   (words, 2) the begin and end of each word in seconds
+    """
     names = sorted({name for _, _, name in turns})
     spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
     for begin, end, name in turns:

@@ -22,7 +22,7 @@ from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
 ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode, small enough for the processor's cache
-COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because adding up the counts of blocks takes time
+COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because the counts of all blocks must be added up
 
 Encoder = Callable[[Sequence[str]], Any]
 
@@ -42,14 +42,14 @@ class Encoded(NamedTuple):
     """The concatenated tokens of consecutive utterances."""
 
     ids: np.ndarray  # int32 (N,)
-    labels: np.ndarray | None  # int8 (N,), -1 at tokens without a slot
-    pauses: np.ndarray | None  # float32 (N,), seconds, NaN at tokens without a slot
+    labels: np.ndarray | None  # int8 (N,), the label numbers; -1 at tokens without a slot
+    pauses: np.ndarray | None  # float32 (N,), seconds; NaN: unknown, or a token without a slot
     streams: list[tuple[str, int]]  # (stream, number of tokens) for each run of utterances of the same stream
     first: str  # the id of the first utterance
     last: str
     words: int
     lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
-    turns: np.ndarray | None = None  # bool (N,), false at tokens without a slot
+    turns: np.ndarray | None = None  # bool (N,), whether another speaker follows; false at tokens without a slot
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
@@ -80,7 +80,7 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
     """Read the lines of a table at `span` (offset, size in bytes), and reduce blanks to single spaces. Raises Irregular
-    if there are none, and for CR, NUL and invalid UTF-8."""
+    if the span is empty, and for CR, NUL and invalid UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -114,7 +114,7 @@ def split_rows(text: str) -> Rows:
 
 
 def numbers_of(values: Sequence[str], known: Mapping[str, int]) -> np.ndarray:
-    """Look up the number of each value in `known`, int8. The number of an unknown value is -1."""
+    """Return the number that `known` assigns to each value, int8, or -1 for an unknown value."""
     return np.fromiter(map(known.get, values, repeat(-1)), np.int8, len(values))
 
 

@@ -102,8 +102,8 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Yield the same as `rows`, but sorted by recording and begin time. `rows` checks that line i of each table has
-        the same id."""
+        """Yield the same as `rows`, but sorted by recording and begin time. `rows` checks that line i has
+        the same id in all tables."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -158,7 +158,7 @@ def speaker(row: Row, path: StrPath) -> str:
 
 
 def segment(row: Row, path: StrPath) -> tuple[str, float, float]:
-    """Return the recording, begin and end (in seconds) in a row of `segments`. Raises InputError if it is invalid."""
+    """Return the recording, begin and end (in seconds) in a row of `segments`. Raises InputError for an invalid row."""
     try:
         recording, begin, end = fields(row.value)
         times = float(begin), float(end)
@@ -201,7 +201,7 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
     """Write a data directory, completely or not at all. One utterance at a time is in memory.
 
     Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances
-    must have the ids and the order of the directory `like`, which is not checked; its speakers and segments are copied.
+    must have the ids and the order of that directory, which is not checked, and its speakers and segments are copied.
     Labels, pauses and turns must each be given for all utterances or for none. `label_set` is recorded in RECORD.
 
     Raises ValueError if utterances break the other rules, and InputError if there is no utterance.

@@ -17,7 +17,7 @@ from punc.base.errors import InputError, StrPath
 
 # The first bytes of a binary vector or matrix → its number of dimensions and its NumPy type.
 KINDS = {b"\0BFV ": (1, "<f4"), b"\0BDV ": (1, "<f8"), b"\0BFM ": (2, "<f4"), b"\0BDM ": (2, "<f8")}
-LONGEST_KEY = 4096  # bytes
+LONGEST_KEY = 4096  # bytes; the maximum length of a key
 LARGEST = 1 << 31  # bytes; the maximum size of a vector or matrix
 LOCATION = re.compile(r"([^|]+):(\d{1,18})", re.ASCII)
 BINARY = "make the archive again, in Kaldi's binary form (ark:, not ark,t:): it is broken or of another kind"

@@ -118,7 +118,7 @@ def check_spk2utt(path: Path) -> None:
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
     """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without segments, `text`.
-    Both are optional, but Kaldi needs `wav.scp` with segments."""
+    Both files are optional, except that Kaldi needs `wav.scp` if there are segments."""
     wav = data.path / "wav.scp"
     channels = data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():

@@ -23,7 +23,10 @@ AnyModel = Union["Model", PackedModel]
 
 
 def load_model(directory: Path, device: str = "cpu", threads: int | None = 1) -> AnyModel:
-    """Load a model. PyTorch uses `threads` threads; None: no change. Raises InputError for a missing or broken file."""
+    """Load a model. Raises InputError for a missing or broken file.
+
+    threads  the number of threads that PyTorch uses from now on; None: no change
+    """
     if is_packed(directory):
         return load_packed(directory)
     import torch
@@ -113,7 +116,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
-    """Return `chunk_size`, reduced if a packed model can read at most `longest` tokens at once."""
+    """Return `chunk_size`, reduced so that a chunk with its context has at most `longest` tokens (None: no limit)."""
     if not isinstance(longest, int):
         return chunk_size
     most = max(1, longest - 2 * context)
@@ -191,8 +194,8 @@ def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> n
 
     slots     (S,) the index of each word's last token
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it continues an earlier span; its first word may then begin in that span,
-              so only the last token of this word is used
+    begins    bool, for each stream: false if it continues a stream of an earlier span. Its first word may then begin in
+              that span, so only the last token of this word is used
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

@@ -11,7 +11,7 @@ import numpy as np
 
 SMALL = 4096  # matrices with fewer numbers stay float
 DOMAIN = "com.microsoft"  # the domain of ONNX Runtime's own operators
-INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes of names: int8 weights, scales, int8 cast to float
+INT8, SCALE, FLOAT = ".int8", ".scale", ".float"  # suffixes: int8 weights, their scales, and the weights cast to float
 
 
 def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
@@ -36,7 +36,7 @@ def _multiply(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in int8. Return the names of these weights. The activations are
     quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
     second layer of a feed-forward block, stay float: their inputs, values after a GELU, vary too much in size.
-    Quantizing them too would change 1.5 times as many of an encoder's labels."""
+    If these layers were quantized too, 1.5 times as many of an encoder's labels would change."""
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     made_by = {output: node for node in graph.node for output in node.output}
     nodes, found = [], set[str]()

@@ -4,9 +4,9 @@ As in `datadir`, each recording is a stream if there is a file `segments`; other
 in a *recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids
 of a CTM are all of the same kind:
 
-    with segments      recordings (or their files and channels, see `reco2file_and_channel`); or utterances, whose
-                       times count from the start of the utterance
-    without segments   utterances (or their files and channels); or speakers
+    with segments      either recordings (by id, or by file and channel as in `reco2file_and_channel`) or utterances,
+                       whose times count from the start of the utterance
+    without segments   either utterances (by id, or by file and channel) or speakers
 
 Memory holds a few hundred bytes per utterance, and the words of one group of streams (see `spans.grouped`).
 """
@@ -32,7 +32,7 @@ from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
 
 ALL = Share(1, 1)
-BYTES = 24  # the approximate length of a CTM line
+BYTES = 24  # the approximate length of a CTM line in bytes
 UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds of ids of a CTM
 
 
@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
     pauses from the times of the words."""
 
-    transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines
+    transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines, if there are any
     lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, end of its part of `transcript.texts`)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
@@ -72,8 +72,8 @@ class Entry(NamedTuple):
 
 
 def read_tables(directory: Path) -> Tables:
-    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if one is
-    invalid."""
+    """Read `utt2spk` and, if they exist, `segments` and `reco2file_and_channel`. Raises InputError if a file is
+    invalid, or if `utt2spk` and `segments` list different utterances."""
     if not directory.is_dir():
         raise InputError("no such data directory", "give the one that was decoded", directory)
     file, table, segments = directory / "utt2spk", directory / "segments", None
@@ -118,7 +118,7 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yield the entries of each stream in time order, even if the CTM lacks their ids. Streams are in C order."""
+    """Yield the entries of each stream in time order, including those that the CTM lacks. Streams are in C order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]

@@ -35,7 +35,7 @@ class MarkedTranscript(NamedTuple):
     words: SplitWords
     texts: list[str]  # the W words as they are written, with their marks
     labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
-    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not computed, or if the model skips the word
+    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not computed, or for a word that is not read
     pauses: np.ndarray  # float64 (W,), seconds after each word; NaN: unknown
     label_set: LabelSet
     unknown: int  # how many words are unknown to the model
@@ -46,7 +46,7 @@ class Marker:
     """Punctuates transcripts with the model in a directory. `script` states how the model's language separates words.
 
     marks           how to treat existing marks, as in `keeps`
-    probabilities   whether to compute the labels' probabilities; otherwise they are all NaN
+    probabilities   whether to compute the labels' probabilities; false: they are all NaN
 
     Raises InputError if there is no model, and for options that do not fit the model.
     """

@@ -12,7 +12,7 @@ from punc.data.labels import LabelSet
 # Long streams are cut into chunks, which are decoded in batches. The model also reads some tokens of context before
 # each chunk (and after it, if the model is bidirectional), so that its state at the chunk is almost the same as without
 # cuts. A stream is always cut at the same points, so labels do not depend on the batch (except for rounding, if the
-# model multiplies in int8). The recipes measure the cost of cutting; `--chunk-size 0` decodes without cuts.
+# model multiplies in int8). The recipes measure the cost of cutting. `--chunk-size 0` decodes without cuts.
 CHUNK_SIZE = 1024  # tokens
 CONTEXT = 256  # tokens
 BATCH_SIZE = 32  # chunks; with 128, BLSTM-CRF takes 1.5 times as long
@@ -53,7 +53,7 @@ class OutputOptions:
 
     posteriors  write post.ark and post.scp
     casing      a file of words with capitals after the first letter (NATO); default: the file of the packed model
-    clitics     a file of clitics to join to their words (do n't → don't); then text_punct is written as prose
+    clitics     a file of clitics to join to their words (do n't → don't); if given, text_punct is written as prose
     ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
     """
 
@@ -64,7 +64,7 @@ class OutputOptions:
 
 
 def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
-    """Return the factors in `LABEL=FACTOR,…`, float32 (L,); None for an empty text. Raises InputError if the
+    """Return the factors in `LABEL=FACTOR,…`, float32 (L,), or None for an empty text. Raises InputError if the
     text is invalid."""
     factors = np.ones(len(labels), np.float32)
     for item in text.split(",") if text else ():

@@ -13,7 +13,7 @@ The file's metadata has the keys punc (the version), model, token_type, lookahea
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
 `model.`. Large matrices are stored in eight bits (`int8`).
 
-Packing uses the older of PyTorch's two exporters, which takes a second; the newer one takes half a minute.
+Packing uses the older of PyTorch's two exporters, because it takes a second, and the newer one half a minute.
 """
 
 import json
@@ -40,7 +40,7 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 
 OPSET = 17  # the ONNX operator set, which ONNX Runtime supports from version 1.13 (2022) on
-ROWS, STEPS = 5, 40  # size of the random inputs on which PyTorch and ONNX Runtime are compared after the export
+ROWS, STEPS = 5, 40  # rows and steps of the random inputs on which PyTorch and ONNX Runtime are compared
 TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides between their labels
 PREFIX = "model."  # the graph's name of a weight is this prefix and the weight's PyTorch name
 

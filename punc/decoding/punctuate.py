@@ -6,7 +6,7 @@
 
 Several processes decode, but only one on a GPU. Memory holds a few groups of spans (see `spans`). The groups can be
 divided among jobs on several machines. Each job writes a part, which is a directory with the tables of its share. The
-joined parts are identical to the output of a single job.
+joined parts are identical to the output of a run without jobs.
 """
 
 import logging
@@ -218,8 +218,8 @@ def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: Dat
         for name in full[0].files() if full else ():
             if not name.endswith(".scp"):
                 concatenate([path / name for path in paths], tmp / name)
-        # As in the output of a single job, the path in post.scp is absolute, and the path in pauses.scp begins with
-        # `out` as the user wrote it.
+        # As in the output of a run without jobs, the path in post.scp is absolute, and the path in pauses.scp begins
+        # with `out` as the user wrote it.
         _join_index(paths, tmp, "post", os.path.abspath(out / "post.ark"))
         _join_index(paths, tmp, "pauses", str(out / "pauses.ark"))
 

@@ -7,7 +7,7 @@ import punc
 from punc.base.errors import InputError
 
 FOLDER = Path(punc.__file__).parent / "pretrained"
-SPEC = "model.json"  # packed models have this file, unpacked models do not
+SPEC = "model.json"  # only packed models have this file
 CARD = "README.md"
 LANGUAGE = re.compile(r"^- Language: .*\(`([a-z]{2,3})`\)", re.M)
 CASING = "casing.txt"  # an optional file of a packed model: the spellings of words with capitals after the first letter

@@ -20,7 +20,7 @@ AT_ONCE = 1 << 20  # the maximum number of tokens decoded together, except that 
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
                  device: str = "cpu") -> None:
-    """Write a teacher's posteriors for sets of a store, each to OUT/SET. Finished targets are not recomputed.
+    """Write a teacher's posteriors for each of these sets of a store to OUT/SET. Finished targets are not recomputed.
 
     context  tokens read before each chunk, as in `decode`
     device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is exact enough for 8-bit targets

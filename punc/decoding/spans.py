@@ -17,7 +17,7 @@ from punc.tokens.vocabulary import END
 
 T = TypeVar("T")
 
-GROUP = 1 << 17  # tokens decoded at a time; with the default sizes, these fill whole batches
+GROUP = 1 << 17  # the size of a group in tokens; with the default chunk and batch sizes, a group fills whole batches
 
 
 class Span(NamedTuple):
@@ -38,7 +38,7 @@ def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int
     waiting: list[Utterance] = []
     lengths: list[int] = []
     slots, ids, pauses, turns = [], [], [], []
-    start = done = total = 0  # positions in the stream, in tokens: start of `ids`, end of the last span, end of `ids`
+    start = done = total = 0  # positions in tokens: the start of `ids`, the end of the last span, the end of `ids`
     for utterance in utterances:
         encoding = tokenizer.encode_input(utterance.words)
         waiting.append(utterance)

@@ -2,8 +2,8 @@
 
 The files in OUT-DIR are
 
-    text                      the words with their marks, one line per utterance, or per recording or speaker if these
-                              are the ids of the CTM
+    text                      the words with their marks, one line per utterance; if the ids of the CTM are recordings
+                              or speakers, one line for each of these
     ctm                       the words of the CTM with their marks; other columns and lines are unchanged
     srt/<recording>.srt       subtitles
     vtt/<recording>.vtt       subtitles

@@ -108,7 +108,7 @@ def punctuated(transcript: Transcript, words: Words, marker: Marker, form: str, 
 
     form    the output format, as in `WRITERS`; empty: the transcript's own format
     path    the input file, whose name becomes the recording's name if the transcript has none
-    rated   whether words get the probabilities of their labels
+    rated   whether to write the probability of each word's label
     """
     marked = marker.mark(words)
     messages = [*transcript.messages, *_warnings(marker.directory, transcript, words, marked)]

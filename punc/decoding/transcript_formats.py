@@ -32,7 +32,7 @@ class ShownWords(NamedTuple):
     ends: np.ndarray  # float64 (N,), like `begins`
     pauses: np.ndarray  # float64 (N,) seconds after each word; NaN: unknown
     speakers: np.ndarray  # int64 (N,): the index of each word's speaker; -1: unknown
-    turns: np.ndarray  # bool (N,): whether the next word in the recording has another speaker
+    turns: np.ndarray  # bool (N,): whether another speaker says the next word in the recording
     recordings: np.ndarray  # int64 (R,): the index after the last word of each recording; no recording is empty
     names: list[str]  # names of the R recordings
 

@@ -116,7 +116,8 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """Return the device: `name`, or the CPU if the model is packed or not trained by gradient."""
+    """Return the device that `name` stands for, or the CPU if the model is packed or not trained by gradient. Raises
+    InputError if a packed model is to run on a GPU."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} does not apply to a packed model",

@@ -11,7 +11,7 @@ Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networ
 
     y = H(x) · T(x) + x · (1 − T(x)),    H(x) = relu(W_H x + b_H),  T(x) = σ(W_T x + b_T)
 
-The initial bias b_T is −2, so that at first the layer passes on nearly all of x (Srivastava et al., section 2.2). As in
+The initial bias b_T is −2, so that at first the layer passes on most of x (Srivastava et al., section 2.2). As in
 Kim et al. 2015, equation (8), H uses a relu, and the layer follows a convolution.
 """
 
@@ -37,7 +37,7 @@ def outside(line: Tensor) -> Tensor:
 
 class Filters(nn.Module):
     """Convolutional filters of the widths w = 1 … `widths`: min(4, w) · `filters` of width w, and `size` in all. At
-    each step, they read `before` vectors before the step and `ahead` vectors after it."""
+    each step, the widest filters read `before` vectors before the step and `ahead` vectors after it."""
 
     def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()

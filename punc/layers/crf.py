@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-FLOOR = -300.0  # nats relative to the best score; lower scores are raised to this
+FLOOR = -300.0  # nats relative to the best score; lower scores are raised to this bound
 
 
 class LinearChain(nn.Module):
     """A CRF with learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next
-    (column). All learned scores are initially 0. The slots of a text are the first steps of its row in a batch. The
-    number of slots in each row is in `lengths` (B,); it may be 0."""
+    (column). All learned scores are initially 0. Except in the losses, the slots of a text are the first steps of its
+    row in a batch. `lengths` (B,) contains the number of slots in each row, which may be 0."""
 
     def __init__(self, labels: int):
         super().__init__()

@@ -9,9 +9,9 @@
 
 The paper's equations also have biases, which are optional here.
 
-torch.nn.LSTM has no peepholes. The recurrence over all steps is a single autograd function: with 100 units, a loop of
-autograd operations would spend more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1, which
-takes a tenth of the time.
+torch.nn.LSTM has no peepholes. The recurrence over all steps is a single autograd function, because with 100 units, a
+loop of autograd operations would spend more time on bookkeeping than on arithmetic. tanh(a) is computed as 2σ(2a) − 1,
+which takes a tenth of the time.
 """
 
 from typing import Any
@@ -103,7 +103,7 @@ class _Recurrence(torch.autograd.Function):
         """Map the gradients of both results of `forward` to the gradients of its arguments."""
         gates, hiddens, cells, squashed, weight, peepholes = ctx.saved_tensors
         size = len(weight)
-        grads = torch.empty_like(gates)  # gradients of the gates before σ and tanh
+        grads = torch.empty_like(gates)  # gradients with respect to the gates before σ and tanh
         grad_hidden, grad_cell = grad_outputs[-1].clone(), grad_cell.clone()
         scratch, transposed = torch.empty_like(grad_cell), weight.t()
         in_peephole, forget_peephole, out_peephole = peepholes

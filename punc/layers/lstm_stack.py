@@ -6,7 +6,7 @@
 
 As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer
 and to the output of each layer, but not to the state that is passed from step to step. PyTorch's layers have no
-peepholes; they are fast, because oneDNN computes all steps of a layer at once.
+peepholes, but they are fast, because oneDNN computes all steps of a layer at once.
 """
 
 import torch
@@ -27,7 +27,7 @@ def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
-    """Return an embedding with sparse gradients, initialized with normal random numbers of this standard deviation."""
+    """Return an embedding with sparse gradients, initialized with normal random numbers of standard deviation `std`."""
     embedding = nn.Embedding(vocab, size, sparse=True)
     if std != 1.0:  # PyTorch has already initialized the embedding with std 1
         nn.init.normal_(embedding.weight, std=std)

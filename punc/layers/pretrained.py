@@ -25,8 +25,8 @@ LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the number of the layer in th
 # Finds the weights that `freeze` counts as embeddings, among them the attention bias that all layers of MPNet share.
 EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that compute attention masks themselves, from a mask (B, S)
-LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # not stored in configurations
-FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of position embeddings that it does not use
+LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries of config.json to ignore
+FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of position embeddings that stay unused
 
 
 class PretrainedEncoder(nn.Module):
@@ -98,7 +98,7 @@ class PretrainedEncoder(nn.Module):
         return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
 
     def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Convert tokens (B, T) to pieces (B, S), with special pieces, and a mask (B, S) that is 0 for padding."""
+        """Return pieces (B, S), with special pieces, for tokens (B, T), and a mask (B, S) that is 0 for padding."""
         start, end = self.spec["start"], self.spec["end"]
         lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
         line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)

@@ -1,6 +1,6 @@
 """Computes word vectors from characters: the final states of a BLSTM (Lample et al. 2016, section 4.1).
 
-Bansal 2019 (section "Word Embeddings") appends these vectors, there w_chars, to word embeddings. A model reads word
+Bansal 2019 (section "Word Embeddings") appends these vectors, called w_chars, to word embeddings. A model reads word
 ids, so it has a table with the spelling of each word in its vocabulary. The characters of other words can be separate
 tokens before `<unk>` (tokens.tokenizers.spelled).
 """
@@ -22,7 +22,7 @@ BATCH_SIZE = 256  # the number of words of similar length that are read together
 
 class Spelling(nn.Module):
     """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary. The `alphabet` most frequent
-    characters have their own embeddings of size `character_dim`; all other characters share one."""
+    characters have their own embeddings of size `character_dim`; all other characters share one embedding."""
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
         super().__init__()
@@ -52,8 +52,8 @@ class Spelling(nn.Module):
         return nn.functional.embedding(indices, self.read_characters(self.table[different]))
 
     def traceable(self, words: Tensor) -> Tensor:
-        """Return the same as `forward`, for exporters: look up the vectors in a constant table of all words. A call
-        without tracing must first compute the table."""
+        """Return the same as `forward`, but look up the vectors in a constant table of all words, for exporters.
+        The first call must be made without tracing, because it computes the table."""
         if not torch.jit.is_tracing():
             with torch.no_grad():
                 self._vectors = self.read_characters(self.table)

@@ -30,7 +30,7 @@ class WordVectors(nn.Embedding):
         model never reads the file, which may no longer exist."""
         if self.file:
             table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
-            own = table[(table != table[UNK]).any(1)]  # words that are not in the file get the vector of UNK
+            own = table[(table != table[UNK]).any(1)]  # words that are not in the file have the vector of UNK
             if len(own) > 1:
                 table = (table - own.mean(0)) / own.std(0, correction=0).clamp_min(torch.finfo(table.dtype).tiny)
             self.weight.data.copy_(table)

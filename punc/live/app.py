@@ -31,7 +31,7 @@ from punc.live.sockets import ENDING, LiveSockets
 
 PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
-SMALL, LARGEST = 1 << 16, 1 << 22  # bytes; requests up to SMALL do not wait for larger ones; LARGEST is the limit
+SMALL, LARGEST = 1 << 16, 1 << 22  # bytes; requests of up to SMALL do not wait for larger ones; LARGEST is the maximum
 UPLOAD = 60.0  # s; a request must arrive within this time
 SWITCH = 0.001  # s; after this time, a computing thread yields to the event loop
 TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/json"}

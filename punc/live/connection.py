@@ -22,7 +22,7 @@ LINES = 16  # lines to read before other connections get their turn
 BURST = 10.0  # s; the words that the rate limit allows in this time may come at once
 CHARACTERS = 64  # the rate limit counts this many characters as one word; the JSON object of a word is usually shorter
 SOURCE = "message"  # the name of the input in errors
-LONGEST_WORD = 256  # characters
+LONGEST_WORD = 256  # characters; a longer word is left out
 MOST_LINES, MOST_ERRORS = 1000, 10  # the maximum numbers of lines in a message, and of errors in the answer
 
 
@@ -37,7 +37,7 @@ class OverLimit(InputError):
 class Connection:
     """The connection of a client.
 
-    receive      returns the next message; raises Closed if the client has closed the connection
+    receive      returns the next message; raises Closed if the other side has closed the connection
     send         sends a message, and waits if the client reads too slowly; raises Closed like `receive`
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
@@ -50,7 +50,7 @@ class Connection:
         self._receive, self._send_message, self._session, self._max_delay = receive, send, session, max_delay
         self._writer: Writer | None = None if output == "auto" else Writer(output)
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
-        self._json: bool | None = None  # whether the first message was JSON
+        self._json: bool | None = None  # whether the first message was JSON; None before it
         self._words, self._count = ItemReader(SOURCE), count
         self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # the part of a message not yet read
         self._items: deque[Item] = deque()  # items received but not yet decided
@@ -58,7 +58,7 @@ class Connection:
         self._written: deque[str] = deque()  # messages written but not yet sent
 
     async def run(self) -> None:
-        """Read and answer messages. Raises Closed if the client disconnects, and OverLimit if it sends too much."""
+        """Read and answer messages. Raises Closed like `receive`, and OverLimit if a message has too many lines."""
         due: float | None = None  # when the speaker will have been silent for `max_delay` seconds
         while True:
             try:

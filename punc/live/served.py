@@ -59,7 +59,7 @@ class Models:
         self.all = {model.name: model for model in (ServedModel(directory, scale) for directory in directories)}
 
     def find(self, name: str, live: bool = False) -> ServedModel:
-        """Return the model called `name`, or the first one for an empty name. Raises InputError if there is none.
+        """Return the model called `name`, or the first model for an empty name. Raises InputError if there is none.
 
         live   consider only models that read left to right
         """

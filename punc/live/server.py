@@ -1,7 +1,7 @@
 """Runs the processes of `punc serve`: uvicorn serves the application of `live.app` on one socket.
 
-On Ctrl-C or SIGTERM, the processes send all live clients their remaining words, answer all requests, and end. What
-takes longer than FINISH seconds is cut off. This module needs the extra `serve`.
+On Ctrl-C or SIGTERM, the processes send all live clients their remaining words, answer all requests, and end.
+Connections that are still open after FINISH seconds are cut off. This module needs the extra `serve`.
 """
 
 import logging

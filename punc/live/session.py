@@ -17,8 +17,8 @@ Decided words are written as text, as JSON lines, or as Vosk results:
           that the model does not read, such as [Music], has no label and no probability
     vosk  one final result of Vosk per line: {"result": [{"word": "John", …}, …], "text": "Good morning, John."}. A
           result contains words that are decided together and come from one input result. Other members of an input
-          result, such as a speaker vector, are in the output result with its last word. Partial results are written
-          too; they begin with the words not yet decided
+          result, such as a speaker vector, are in the output result that contains the last word of the input result.
+          Partial results are written too; they begin with the words not yet decided
 """
 
 import json
@@ -168,7 +168,7 @@ class Writer:
         """Return the messages to send to the client after new input.
 
         decided   the words that the input decided; None stands for the end of a stream
-        items     the input
+        items     the items of the new input
         waiting   the words that are not yet decided
         """
         if self._output == "text":

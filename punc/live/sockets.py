@@ -19,8 +19,8 @@ from punc.live.connection import Closed, Connection, OverLimit
 from punc.live.served import Models, ServedModel
 from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
-HANDSHAKE = 5.0  # s; the first request must arrive within this time
-READ = 1 << 12  # bytes to read before other connections get their turn; at most about 700 frames
+HANDSHAKE = 5.0  # s; the maximum wait for a client's first request, and for the connection to a Vosk server
+READ = 1 << 12  # bytes, at most about 700 frames, to read before other connections get their turn
 CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
 GRACE = 1.0  # s; the time that a client has to read why its connection is closed
 ENDING = "ending"  # a key in the application's state; its event is set when the server shuts down

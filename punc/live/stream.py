@@ -39,7 +39,7 @@ class SlotStream:
 
     def push(self, token: int, pause: float) -> np.ndarray | None:
         """Take the next token and the pause *before* it in seconds (NaN: unknown). Return the logits (L,) of the slot
-        `lookahead` tokens back, which is now decided; None if there is no such slot yet."""
+        `lookahead` tokens back, which is now decided, or None if there is no such slot yet."""
         self._pauses.append(pause)
         decided = np.array([self._pauses[0] if self._ahead else np.nan], np.float32)
         logits, self._state = self._model.step(np.array([token]), decided, self._state)
@@ -67,7 +67,7 @@ class SlotStream:
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Return another stream in the same state. Both share `_state`, because `step` returns a new state."""
+        """Return another stream in the same state. Both share `_state`, because `step` never changes a state."""
         other = copy(self)
         other._pauses = self._pauses.copy()
         return other

@@ -30,7 +30,7 @@ from punc.tokens.tokenizer import encode_streams
 
 logger = logging.getLogger(__name__)
 
-READ_SIZE = 1 << 16  # bytes
+READ_SIZE = 1 << 16  # bytes read at a time by `punctuate_streaming`
 LINES_SIZE = 1 << 20  # bytes read at a time by `punctuate_lines`: a few thousand lines, which fill whole batches
 MOST_WARNINGS = 10
 SOURCE = "standard input"
@@ -40,7 +40,7 @@ SOURCE = "standard input"
 class LiveFormat:
     """The formats of the input and the output.
 
-    input   words, ctm or json (lines of words, or Vosk's results); auto: find out from the first line
+    input   words, ctm or json (one word per line, or Vosk's results); auto: decided by the first line
     output  text; json: a line for each word, with its label, probability and times; vosk: Vosk's results with marks
 
     Raises InputError if a value is wrong.
@@ -63,8 +63,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
     casing   capitalises the words; None: no casing table, so only the labels determine capitals
 
     With a model that reads whole streams, words are written at the end of each stream. Ctrl-C and SIGTERM act like the
-    end of the input; they are raised after all words are written. Raises InputError if the input has no words, and for
-    `max_delay` with a model that reads whole streams.
+    end of the input, except that KeyboardInterrupt is raised after all words are written. Raises InputError if the
+    input has no words, and for `max_delay` with a model that reads whole streams.
     """
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:

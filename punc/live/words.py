@@ -23,8 +23,8 @@ from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
-CACHED = 1 << 13  # words; a larger cache would let the memory of a stream grow for hours
-MOST_WAITING = 256  # words; if more are waiting and the model does not read the newest word, all are decided
+CACHED = 1 << 13  # parsed words to keep; with a larger cache, the memory of a stream would grow for hours
+MOST_WAITING = 256  # if more words wait, and the model does not read the newest word, all of them are decided
 MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most this many of them
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)
@@ -92,7 +92,7 @@ class WordStream:
         return self._writer.read(word).token.words != ()
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
-        """Take the next word and the pause before it in seconds (NaN: unknown). Return the words that it decides."""
+        """Take the next word and the pause before it in seconds (NaN: unknown). Return newly decided words."""
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
         if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
@@ -152,7 +152,7 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """Return the labels of unknown words right after the first waiting word; None if a label is not yet decided."""
+        """Return the labels of unknown words right after the first waiting word, or None if one is undecided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found

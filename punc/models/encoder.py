@@ -29,7 +29,7 @@ from punc.models.base import NeuralModel, State
 from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import END, Vocabulary
 
-AT_ONCE = 32  # the number of windows read together; limits memory, and more windows would not be faster
+AT_ONCE = 32  # the number of windows read together; more windows would need more memory, but not be faster
 SLACK = 2  # the minimum number of pieces in a window, not counting overlaps and special pieces
 
 

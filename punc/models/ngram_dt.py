@@ -118,7 +118,7 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store whose sets `divided` have only the streams of one fold or, if `inside` is false, of all other folds."""
+    """A store in which the sets `divided` have only the streams of one fold or, if `inside` is false, of all others."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside

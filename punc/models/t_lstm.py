@@ -6,7 +6,8 @@ In section 2.3, x0(t) is the one-hot vector of the word after slot t, and p(t) i
     y1(t) = LSTM(y0(t))             T-LSTM-p (section 3): LSTM([y0(t), p(t)])
     y2(t) = softmax(W2 y1(t))
 
-The LSTM has forget gates and peepholes. It has no biases; in the paper, they "brought no noticeable improvement".
+The LSTM has forget gates and peepholes. By default, it has no biases, because in the paper, they "brought no noticeable
+improvement".
 """
 
 import torch

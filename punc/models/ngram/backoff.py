@@ -15,7 +15,7 @@ from punc.base.files import open_input
 from punc.base.runs import find_sorted
 
 AT_ONCE = 1 << 18  # the number of lines of an ARPA file that are read at a time
-LONGEST_NUMBER = 64  # bytes
+LONGEST_NUMBER = 64  # bytes; the maximum length of a number
 NEVER = -99.0  # the base-10 logarithm that stands for a probability of 0 in ARPA files
 LN10 = np.log(10)
 

@@ -22,7 +22,8 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yield all label histories that fit, with their word, in `tokens` tokens. The first has only empty labels."""
+    """Yield all label histories that the last `tokens` tokens up to a word can hold. In the first,
+    all labels are empty."""
     if tokens <= 1:
         yield ()
         return

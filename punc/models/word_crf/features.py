@@ -1,7 +1,8 @@
 """Features of the slots of a text for a word-level CRF (Gale & Parthasarathy 2017, section 2.2).
 
 A *template* is a kind of feature together with the words that it reads, such as `word[0..1]`. The value of a template
-in a slot is an integer, the *key*. A slot has at most one key per template; only `trigger` may have more.
+in a slot is an integer, the *key*. In a slot, a template `trigger` may have several keys, and any other template has at
+most one.
 
     word[i..j]     the n-gram of words i to j; word 0 is the word before the slot, word 1 is the word after it
     shape[i]       the shape of word i, such as AaAa for McDonald (`tokens.tokenizers.form`)
@@ -54,7 +55,7 @@ class Template(NamedTuple):
 
 class Text(NamedTuple):
     ids: np.ndarray  # the words of all streams (N,)
-    offsets: np.ndarray  # stream i is [offsets[i]:offsets[i + 1]]
+    offsets: np.ndarray  # stream i has the words ids[offsets[i]:offsets[i + 1]]
     log_probs: np.ndarray | None  # log-posteriors (N, L) of another model
 
 

@@ -1,8 +1,8 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
 The paper does not give the size of the window, the length of the n-grams or the number of triggers; the defaults are
-ours. Do not train the language model `text_model` on the CRF's training text, because its posteriors would be better
-on that text than on other text.
+ours. Do not train the language model `text_model` on the CRF's training text. Its posteriors would be better on that
+text than on other text, and the CRF would trust them too much.
 
 CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains with L-BFGS, or with OWL-QN for L1 regularization.
 Decoding does not need CRFsuite. Training cuts long streams into chunks, but features still read words beyond the cuts.
