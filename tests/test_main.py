@@ -88,7 +88,7 @@ def test_mistake_is_one_line(capsys, arguments, message):
 
 @pytest.mark.parametrize(("error", "status", "message"), [
     (InputError("mark ' :' is wrong", "fix it", "f", 2), 1, "punc score: f:2: mark ' :' is wrong; fix it\n"),
-    (PermissionError(13, "Permission denied", "/x"), 1, "punc score: /x: permission denied; change its permissions, "),
+    (PermissionError(13, "Permission denied", "/x"), 1, "punc score: /x: permission denied; change the permissions, "),
     (OSError(28, "No space left on device"), 1, "punc score: no space left on the disk; free some space, "),
     (OSError(5, "Input/output error", "/x"), 1, "punc score: /x: Input/output error; check the path, "),
     (MemoryError(), 1, "punc score: not enough memory; use fewer processes (--nj), "),

@@ -21,8 +21,8 @@ ERRNO = {
     errno.EFBIG: ("the file would be larger than allowed", "raise the limit: ulimit -f unlimited"),
     errno.EMFILE: ("too many open files", "raise the limit: ulimit -n 4096"),
     errno.ENOMEM: ("not enough memory", "use fewer processes (--nj), or another machine"),
-    errno.EACCES: ("permission denied", "change its permissions, or give another file"),
-    errno.EPERM: ("not permitted", "change its owner or permissions, or give another file"),
+    errno.EACCES: ("permission denied", "change the permissions, or give another file"),
+    errno.EPERM: ("not permitted", "change the owner or the permissions, or give another file"),
     errno.EROFS: ("the file system is read-only", "give a file on another file system"),
 }
 EXTRAS = {  # a package that some commands need → the extra of pyproject.toml that installs it

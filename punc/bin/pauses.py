@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = OptionParser("punc pauses [options] DATA-DIR TIMES",
                           "Adds pauses.scp and pauses.ark to DATA-DIR: the silence after each word, computed from the "
                           "times of words in a CTM, or in a directory of CTMs, TextGrids or Gentle's JSON. The ids "
-                          "there are utterances, recordings or speakers of DATA-DIR.",
+                          "in TIMES are utterances, recordings or speakers of DATA-DIR.",
                           "punc pauses data/train exp/tri3_ali/ctm")
     parser.add_argument("data", metavar="DATA-DIR", help="data directory")
     parser.add_argument("times", metavar="TIMES", help="a CTM, or a directory of *.ctm, *.TextGrid or Gentle's *.json")

@@ -34,8 +34,8 @@ def options() -> OptionParser:
     parser.add_argument("--lowercase", type=boolean, default=True, metavar="BOOL", help="write words in lower case")
     parser.add_argument("--clitics", metavar="FILE", help="split words by these rules: n't, l', cannot can not")
     parser.add_argument("--abbreviations", metavar="FILE",
-                        help="the dots of these words, of initials, ordinals and ellipses are marks only at the end "
-                             "of a sentence")
+                        help="words whose dots are marks only at the end of a sentence, like those of initials, "
+                             "ordinals and ellipses")
     parser.add_argument("--remove", default="", metavar="REGEX",
                         help="leave out text that matches, such as \\(Applause\\)")
     parser.add_argument("--clean", default="", metavar="KIND,…",

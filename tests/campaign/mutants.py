@@ -24,10 +24,10 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 300  # s; time limit for the tests of a mutant
 MODULES = {  # modules of punc, with their tests
     "timing/align": "align", "timing/pauses": "pauses", "transcripts/ctm": "ctm",
-    "transcripts/transcript": "transcripts", "transcripts/parts": "transcripts", "transcripts/cues": "transcripts",
+    "transcripts/transcript": "transcripts", "transcripts/cues": "transcripts",
     "transcripts/json_reader": "json_formats", "transcripts/json_file": "json_formats",
     "scoring/project": "project", "scoring/counts": "counts", "scoring/significance": "metrics",
-    "text/cutter": "cutter prepare", "text/prose": "prose", "text/format": "formats prepare",
+    "text/passages": "cutter prepare", "text/prose": "prose", "text/format": "formats prepare",
     "data/block_reader": "block_reader store", "data/datadir": "datadir",
     "data/kaldi_io": "kaldi_io", "data/tables": "validate", "tokens/chunks": "batching", "tokens/store": "store",
     "tokens/store_set": "store", "live/stream": "live", "live/words": "live",
