@@ -121,7 +121,7 @@ class Epoch(NamedTuple):
 
 
 def read_training(system: Path) -> list[Epoch]:
-    """Return the epochs of a model's last training; an empty list if it has no log or is not trained in epochs.
+    """Return the epochs of a model's last training; an empty list if the model has no log or is not trained in epochs.
 
     An epoch that was repeated after a stop counts once. If the log does not state which epoch was kept, the epoch with
     the lowest dev loss counts as kept.

@@ -29,7 +29,7 @@ from punc.timing.align import align_words, project_labels
 class Recognition:
     """How the recognised words differ from the spoken words."""
 
-    wrong: np.ndarray  # bool (words,): substituted or inserted
+    wrong: np.ndarray  # bool (words,): whether each recognised word is substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
     # maps the number of a recognised word to the words that were omitted after it; words that were omitted at the start
     # of a stream are under the stream's first word

@@ -247,7 +247,7 @@ def rows_of(column: str) -> list[str]:
 
 
 def is_summary(name: str) -> bool:
-    """Return whether systems are compared by this metric: F1 and single figures are compared, P and R are not."""
+    """Return whether systems are compared by this metric. They are compared by F1 and single figures, not by P or R."""
     return single(name) is not None or (column_of(name) != name and name.endswith(f".{SUMMARY}"))
 
 

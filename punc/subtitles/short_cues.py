@@ -16,7 +16,9 @@ import numpy as np
 
 LEAST = 1.0  # s; a shorter cue is too short to read
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-MARK_WORTH = 84.0  # characters; a cut at a pause may make two cues this much more unequal in length (at a mark, twice)
+# Characters: for a cut at a pause, two cues may be this much more unequal in length. A mark doubles this value, and the
+# end of a sentence trebles it.
+MARK_WORTH = 84.0
 
 Cue = tuple[int, int]  # the first word, and the word after the last
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -66,7 +68,7 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """Return one or two cues with the words of a cue and a neighbour; none if they would still be too short."""
+        """Return one or two cues with the words of a cue and a neighbour; no cues if neither step helps."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:

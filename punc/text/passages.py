@@ -119,7 +119,7 @@ class Memo(dict[str, str]):
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
-        label = (without.labels or label).rpartition(" ")[2]  # a separate ellipsis has no word
+        label = (without.labels or label).rpartition(" ")[2]  # for an ellipsis without a word: of the previous word
         if ends is None and len(behind) < REACH and label:
             return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)

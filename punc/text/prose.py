@@ -61,7 +61,8 @@ TOKEN_SHAPE = TokenShape()
 
 
 class Clitics:
-    """Rules that split words, from a file with one rule per line, in lower case. The first rule that matches is used.
+    """Rules that split words, from a file with one rule per line, in lower case. There are three kinds of rules. Rules
+    for words come first, then rules for beginnings, then rules for ends. Of each kind, the first match is used.
 
         can't cannot    a word, and the word or words that replace it
         n't             the end of a word: don't → do n't

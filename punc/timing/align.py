@@ -142,7 +142,7 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     if not len(in_a):
         return []
     stride = in_a // STRIDE
-    order = np.arange(len(in_a))  # a stretch rises by one in both texts
+    order = np.arange(len(in_a))  # within a stretch, positions rise by one in both texts
     first = np.flatnonzero(starts_of_runs(in_a - order, in_b - order, stride))
     size = np.diff(np.append(first, len(in_a))) + n - 1
     start_a, start_b, stride = in_a[first], in_b[first], stride[first]

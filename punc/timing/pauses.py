@@ -174,8 +174,9 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 
 
 def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write `pauses.ark` and `pauses.scp` of a data directory, given utterances in any order. On an error, neither file
-    changes. As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
+    """Write `pauses.ark` and `pauses.scp` of a data directory, given (utterance id, pauses) in any order. On an error,
+    neither file changes. As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in
+    memory.
     """
     directory = Path(os.path.abspath(directory))
     archive = archive_path(directory / "pauses.ark")

@@ -39,7 +39,7 @@ AGAIN = "make the store again: punc make-store --token-type={}"
 class Encoding(NamedTuple):
     ids: np.ndarray  # int32 (N,)
     slots: np.ndarray  # int64 (words,), ascending: the index of the token before each word's slot
-    lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
+    lost: int  # the number of unknown tokens, of spelled words (`spelled`), or of characters left out (`char`)
 
 
 class Tokenizer(ABC):
@@ -64,8 +64,8 @@ class Tokenizer(ABC):
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """Make a tokenizer for the words of data directories. The vocabulary has the special tokens and at most `size`
-        other tokens, which occur at least `min_count` times each. The result does not depend on `nj`."""
+        """Make a tokenizer for the words of data directories. For `size` and `min_count`, see `vocab_size` and
+        `min_count` of `make_store`. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod

@@ -80,8 +80,9 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """Saves and restores a training run in a directory. All ranks must call the methods, which wait for all ranks. The
-    first rank raises InputError if the saved files are broken or belong to a different conf or store.
+    """Saves and restores a training run in a directory. All ranks must call `resume`, `begin_epoch` and `after_batch`,
+    because these wait for all ranks. Only the first rank calls `end_epoch`. The first rank raises InputError if the
+    saved files are broken or belong to a different conf or store.
 
     conf    the result of `options.run_conf`
     store   the checksums of the files on which training depends
@@ -143,7 +144,8 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """Write the state if the block raises Stopped. The block may raise Stopped only between two batches."""
+        """Write the state of a run with one rank if the block raises Stopped. The block may raise Stopped only between
+        two batches."""
         try:
             yield
         except Stopped:
