@@ -54,7 +54,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
         return columns.read_mlf(source)
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
-    if plain.RTTM.match(text):  # an RTTM looks like an STM
+    if plain.RTTM.match(text):  # before `reader_of`, because an RTTM looks like an STM
         raise source.error("this is an RTTM file, which has speakers and no words", "give it to punc turns")
     if read := columns.reader_of(text):
         return read(source)
@@ -82,8 +82,8 @@ def word_times(path: StrPath, tier: str = "",
 
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """Return the timed words of a file in time order. If the file has a speaker `channel`, return only the words of
-    this speaker. Raises InputError like `read_transcript`, and for wrong or missing times."""
+    """Return the timed words of a file in time order. If a speaker of the file is called `channel`, return only this
+    speaker's words. Raises InputError like `read_transcript`, and for wrong or missing times."""
     transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)
