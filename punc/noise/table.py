@@ -167,7 +167,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.array([0, *few], np.int64)  # includes the unknown type, so that it has at least one outcome
+    deleted_too = np.array([0, *few], np.int64)  # includes type 0, so that type 0 has at least one outcome
     deletion = np.full(len(deleted_too), sequences.number(()))
     prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
     mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),

@@ -146,8 +146,8 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Return the cost of training a model. Returns None if its logs contain neither all epochs from the first nor a fit
-    without gradient descent."""
+    """Return the cost of training a model. Returns None if the model's logs contain neither all epochs from the first
+    nor a fit without gradient descent."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

@@ -12,10 +12,11 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s, where groups of pauses begin; under 10 ms, the frame shift: no pause
-DISTANCES = (1, 2, 4, 8, 16)  # where groups of distances to the nearest recognition error begin, in words
-LENGTHS = (1, 3, 6, 11, 21, 41)  # where groups of distances from one mark to the next begin, in words
-POSITIONS = (5, 20, 100, 1000)  # where groups of positions in the stream end, in slots; the last group has no end
+# The shortest pause in each group, in seconds. A pause under 10 ms, the usual frame shift, counts as no pause.
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)
+DISTANCES = (1, 2, 4, 8, 16)  # the shortest distance in each group, in words to the nearest recognition error
+LENGTHS = (1, 3, 6, 11, 21, 41)  # the shortest distance in each group, in words from one mark to the next
+POSITIONS = (5, 20, 100, 1000)  # the last position in each group, in slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the limits of an axis in percent, with a margin
 

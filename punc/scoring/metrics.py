@@ -29,7 +29,7 @@ Amounts = dict[str, tuple[np.ndarray, ...]]
 class Metric(NamedTuple):
     """A row of the table of metrics."""
 
-    name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL: any label's name
+    name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL stands for any label
     single: bool  # true: the metric is one row; false: it has the rows P, R and F1
     meaning: str
     source: str = ""

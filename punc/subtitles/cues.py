@@ -28,7 +28,7 @@ from punc.subtitles.short_cues import LEAST, ShortCues, moved
 LINE = 42  # characters in a line
 FEW = 14  # characters; a cut at a mark or a pause leaves at least this many on both sides
 SPEED = 17  # characters that viewers read per second
-PAUSE = 0.2  # s; a silence at which a sentence may be cut
+PAUSE = 0.2  # s; the shortest silence at which a sentence may be cut
 GAP = 0.25  # s; a shorter gap between two cues would make the screen flicker
 APART = 0.2  # s; successive cues start at least this far apart, even if speech overlaps
 

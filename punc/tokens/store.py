@@ -3,7 +3,7 @@
     STORE/vocab               one token per line; <unk> and </s> are the first two; line numbers, from 0, are ids
     STORE/…                   other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
-    STORE/conf                lines --name=value with all options; comments with the state of all input files
+    STORE/conf                lines --name=value with all options; comments with size and time of all input files
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, concatenated
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN: unknown

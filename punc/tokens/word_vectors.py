@@ -25,9 +25,9 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
-    the mean of the parts' vectors. Of several such splits, the one whose rarer part is most frequent is used; words
-    count as more frequent the earlier they are in the file. All other missing words get the file's vector of `<unk>`
-    or, if there is none, the mean of all vectors found.
+    the mean of the parts' vectors. If a word has several such splits, the split is used whose rarer part is the
+    most frequent. Words count as more frequent if they are earlier in the file. All other missing words get the file's
+    vector of `<unk>` or, if there is none, the mean of all vectors found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
     """
