@@ -196,8 +196,8 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
     """Return where texts that have no anchors are cut into windows.
 
-    A window is cut in the middle of the longest run of equal words that begins in the window's third quarter. A window
-    without such a run is not cut.
+    A window ends in the middle of the longest run of equal words that begins in its third quarter. If there is no such
+    run, the window keeps its full length.
     """
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0

@@ -1,4 +1,4 @@
-"""Reads a transcript, whose format it detects, and the times of words in a file or directory."""
+"""Reads transcripts, whose formats it detects, and the word times in a file or directory."""
 
 import functools
 import re
@@ -67,7 +67,8 @@ def word_times(path: StrPath, tier: str = "",
     """Map each id under `path` to a function that reads the id's timing.
 
     If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
-    the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and whenever
+    the ending. If a directory has files with several of these endings, only the first ending in ENDINGS counts.
+    Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and whenever
     `CtmIndex` does. The functions raise InputError like `read_timing`.
     """
     path = Path(path)
