@@ -37,7 +37,7 @@ from punc.timing.align import align_words
 AGAIN = "make the file again with punc confusions"
 HEADER = "punc confusions 1"
 KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # the kinds of lines, except `runs`
-PLACES = ("none", "mark")  # slots without a mark, and slots with a mark
+PLACES = ("none", "mark")  # the kinds of slots: without a mark, and with a mark
 LONGEST = 5  # the maximum number of reference words, and of ASR words, in a region that is counted
 Words = tuple[str, ...]
 

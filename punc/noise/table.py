@@ -31,7 +31,7 @@ from rapidfuzz.distance import Levenshtein
 from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
 
-PRIOR = 5.0  # K
+PRIOR = 5.0  # K in the module docstring
 ENOUGH = 50  # a word with at least this many errors gets no additional counts
 HIGHEST = 0.9  # the maximum probability that a word is wrong, or that words are inserted into a slot
 RARE = 1  # the frequency band of words that were seen once or never

@@ -34,7 +34,7 @@ EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  
 PICTURE = 8.0, 4.5  # the size of a picture in inches
 MOST_WORDS = 60  # the longest distance between two marks that is drawn, in words; longer distances count as this one
 
-Curves = Mapping[str, tuple[Any, Any]]  # x and y by system
+Curves = Mapping[str, tuple[Any, Any]]  # system → x and y of its curve
 
 
 def missing_packages(*names: str) -> list[str]:

@@ -25,7 +25,7 @@ MAIN = "overall.F1"  # the first column of the table of systems, and the metric 
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
 MOST_STREAMS = 50  # a sample consists of parts of this many streams, or of complete streams if this many or more fit
-PASSAGE = 60  # the maximum number of slots in a paragraph
+PASSAGE = 60  # the maximum number of slots in a passage (see `encode`)
 UNKNOWN = "--"
 
 

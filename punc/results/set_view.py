@@ -24,9 +24,9 @@ PERCENT = (0, 102)  # the limits of an axis in percent, with a margin
 class Group(NamedTuple):
     """The score of a group of slots."""
 
-    group: str  # its name
-    slots: int  # counted slots
-    marks: int  # counted slots with a mark in the reference
+    group: str  # the group's name
+    slots: int  # the number of slots that the score counts
+    marks: int  # the number of these slots that have a mark in the reference
     f1: list[float]  # overall F1 of each system, in percent; NaN: undefined
 
 

@@ -25,7 +25,7 @@ from punc.base.runs import next_of, previous_of
 from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
-LINE = 42  # characters in a line
+LINE = 42  # the maximum number of characters in a line
 FEW = 14  # characters; a cut at a mark or a pause leaves at least this many on both sides
 SPEED = 17  # characters that viewers read per second
 PAUSE = 0.2  # s; the shortest silence at which a sentence may be cut

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-LEAST = 1.0  # s; a shorter cue is too short to read
+LEAST = 1.0  # s; viewers cannot read a cue that is shown for less time
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
 # Characters: for a cut at a pause, two cues may be this much more unequal in length. A mark doubles this value, and the
 # end of a sentence trebles it.
@@ -74,7 +74,7 @@ class ShortCues:
         for (first, middle), (_, last) in pairs:
             all_first, all_last = np.array([first]), np.array([last])
             if self._reach(all_first, all_last)[0] == last:
-                # Prefer pairs that are not separated at a good place, then pairs with little text.
+                # Prefer pairs between which a cut is least suitable, then pairs with little text.
                 whole.append((-self._rank[middle - 1], -int(self._length(all_first, all_last)[0]), first, last))
         if whole:
             *_, first, last = max(whole)

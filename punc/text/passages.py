@@ -120,7 +120,7 @@ class Memo(dict[str, str]):
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
-        label = (without.labels or label).rpartition(" ")[2]  # an ellipsis alone has no labels
+        label = (without.labels or label).rpartition(" ")[2]  # an ellipsis alone uses the label before it
         if ends is None and len(behind) < REACH and label:
             return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)

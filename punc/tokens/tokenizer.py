@@ -191,7 +191,7 @@ class PieceTokenizer(Tokenizer):
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)  # the tokens that stand for text without a piece
     cache: int = 1 << 18  # the number of words whose pieces are cached
-    file: ClassVar[str]  # the name of a file next to the vocabulary
+    file: ClassVar[str]  # the name of the model's file, which is next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content
