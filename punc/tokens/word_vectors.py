@@ -40,7 +40,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
         raise InputError(f"the file has no vector for any of the {len(words)} words",
                          "give vectors of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
-    extra, composed = [default], {}  # vectors that are not in the file, and word → its index among all vectors
+    extra, composed = [default], {}  # vectors to append to those of the file; word → index of its vector
     for word, parts in ways.items():
         known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
         if word not in rows and known:

@@ -128,10 +128,10 @@ class JsonFormat(NamedTuple):
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
     text: str = ""  # the texts of a segment, which repeat its `words` if there are any
     words: str = ""  # the first of these paths that exists gives the words of a segment
-    word: str = "word"  # the text of a word; empty: the word is a string
+    word: str = "word"  # the path of a word's text; empty: the word itself is a string
     begin: str = "start"
     end: str = "end"
-    segment_times: str = ""  # begin and end of a segment, if they have other names
+    segment_times: str = ""  # begin and end of a segment, if their names differ from those of words
     unit: float = 1  # units per second of the times; 0: guessed from the length of words
     speaker: str = "speaker"
     confidence: str = "confidence"

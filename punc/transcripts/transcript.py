@@ -28,7 +28,7 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # two copies of a word may di
 class Text(NamedTuple):
     """A text of a file: one or more words, with escapes decoded. Begin and end are in seconds, NaN if unknown."""
 
-    place: int  # its place in the document
+    place: int  # the text's place in the document
     text: str
     begin: float = math.nan
     end: float = math.nan
