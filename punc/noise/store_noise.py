@@ -148,7 +148,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """Return the set with errors drawn from a seed. The arrays are memory-mapped."""
+        """Return the set with drawn errors, which `seed` determines. The arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:

@@ -104,8 +104,8 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """Return a table whose error probabilities are scaled by one factor, so that the expected WER is `wer`.
-        Raises InputError if no factor reaches `wer`."""
+        """Return a table in which one factor scales the probabilities of errors and insertions, so that the expected
+        WER is `wer`. Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high

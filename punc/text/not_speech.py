@@ -52,8 +52,8 @@ def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
 
 
 def is_heading(match: re.Match[str]) -> bool:
-    """Return whether a line is a heading: it begins with # or =, is all in capitals, or stands alone without an end
-    mark."""
+    """Return whether a line is a heading: a line that begins with # or =, a short line in capitals, or a short line
+    that stands alone, begins with a capital and has no end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
