@@ -1,8 +1,8 @@
 """Draws word substitutions, deletions and insertions for a text or a data directory, and computes the resulting pauses.
 
 With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each replacement
-is drawn several times. Each draw forms word pairs with its neighbours; the draw is used that forms the most pairs that
-occur in the original text. The first draw decides which words are deleted.
+is drawn several times. Each draw forms word pairs with the neighbouring words, and the draw with the most pairs that
+occur in the original text is used. The first draw decides which words are deleted.
 """
 
 from collections import Counter

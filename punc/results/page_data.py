@@ -236,8 +236,8 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
 
 
 def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
-    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: rows of new systems, but with
-    other seeds or sets."""
+    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: rows of new systems with
+    seeds or sets that `new` does not contain."""
     fresh = {without_seed(system) for system in new.systems}
     return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
 

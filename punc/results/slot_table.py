@@ -1,9 +1,9 @@
 """The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in the slot.
 
 The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
-output), its labels are projected onto these words, as in `scoring.counts`. A system is left out in two cases: its words
-differ from those of the first system, or its slots do not give the counts of its score (the data has changed since
-then). The reasons are kept in `left_out`.
+output), its labels are projected onto these words, as in `scoring.counts`. A system is left out if its words
+differ from those of the first system, or if its slots do not give the counts of its score, because the data has changed
+since then. `left_out` contains the reason.
 """
 
 from collections.abc import Mapping, Sequence

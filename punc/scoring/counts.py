@@ -28,7 +28,8 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only slot that counts
-CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, amid RUN correct words
+# Before a second alignment, streams are cut about every CUT words, in the middle of RUN words that both sides share.
+CUT, RUN = 1000, 8
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 
@@ -205,8 +206,8 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the block of each reference word `place`. If the word is before `stream`, return the first block of
-        `stream`."""
+        """Return the block of each reference word, given its stream and its index `place`. An index before the stream
+        stands for the stream's first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -68,7 +68,8 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """Return one or two cues with the words of a cue and a neighbour; no cues if neither step helps."""
+        """Return one or two cues with the words of a cue and a neighbour; an empty list if neither step 1 nor
+        step 2 is possible."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:

@@ -152,7 +152,7 @@ class MarkedWords:
                 labels[before] = self.with_mark(int(labels[before]), label)
 
     def with_mark(self, own: int, other: Label) -> int:
-        """Return the label `own`, but with the stronger one of the marks of `own` and of the label `other`."""
+        """Return the label `own` with the stronger of two marks: its own mark, and the mark of the label `other`."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))

@@ -134,8 +134,8 @@ class Run:
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state if SECONDS have passed since it was last written.
-        Raises Stopped if a signal has arrived during the batch."""
+        """Write the state if SECONDS have passed since it was last written. Raises Stopped if a signal has arrived
+        during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
