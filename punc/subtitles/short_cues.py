@@ -7,7 +7,7 @@ short sentence, or the short last part of a sentence. The remedies, in order of 
 2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.
 3. The cue appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
 
-After these steps, only cues between two changes of the speaker can still be too short.
+A cue between two changes of the speaker can still be too short after these steps.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,8 @@ class ShortCues:
         self._begins, self._until, self._bounds = begins, until, bounds
 
     def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Apply steps 1 and 2. Cues are passed and returned as two arrays (C,): first words, and ends of words."""
+        """Apply steps 1 and 2. Cues are passed and returned as two arrays (C,): the first word of each cue, and the
+        word after its last word."""
         cues, done, following = list(zip(first.tolist(), last.tolist())), list[Cue](), 0
         for number in np.flatnonzero(self._until[last - 1] - self._begins[first] < LEAST).tolist():
             if number < following:

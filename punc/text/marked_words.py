@@ -81,7 +81,7 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Return which words are in a turn, or in a long run of words, without any mark, bool (W,). In a text with marks,
+    """Return which words are in a turn, or in a long run of words, that has no mark, bool (W,). In a text with marks,
     the marks of these words are probably missing."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
@@ -103,7 +103,7 @@ class MarkedWords:
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Return the text of each word, and its label, int64 (W,). A label changes if its word keeps an existing mark,
-        or if its mark moves to another word."""
+        or if a mark moves from or to this word."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
         had = words.of([t.marks != "" for t in words.tokens])

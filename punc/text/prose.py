@@ -2,7 +2,7 @@
 
 A token is the text between two spaces. `TextReader.token` reads a token as follows:
 
-- A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and % & @ # + = ±
+- A word consists of letters, digits, combining marks, and symbols that are read out: currency signs and % & @ # + = ±
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
   between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Any other character splits the word: word--word,
   word…word.

@@ -6,7 +6,7 @@ line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
 Rolling captions (YouTube's automatic captions, roll-up captions on television) repeat the last lines of the previous
 cue above a new line. The reader takes each line from the first cue that shows it; later copies are repeats.
 
-Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
+Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, but www.matroska.org/technical/subtitles.html
 describes it.
 """
 
