@@ -15,8 +15,9 @@
 
 Reference and ASR output are aligned by `timing.align`. The words between two consecutive matches form a *region*, in
 which reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words.
-Reference words without a partner count as deletions. A region without reference words is an insertion. Regions of more
-than LONGEST words are left out, because their words are probably from different speech.
+Reference words without a partner count as deletions. A region without reference words is an insertion. Regions with
+more than LONGEST reference words or more than LONGEST ASR words are left out, because the two texts are probably from
+different speech there.
 """
 
 from collections import Counter
@@ -36,7 +37,7 @@ from punc.timing.align import align_words
 AGAIN = "make the file again with punc confusions"
 HEADER = "punc confusions 1"
 KINDS = ("slots", "seen", "heard", "replaced", "inserted")  # the kinds of lines, except `runs`
-PLACES = ("none", "mark")  # slots without a mark, and slots with a mark
+PLACES = ("none", "mark")  # the kinds of slots: without a mark, and with a mark
 LONGEST = 5  # the maximum number of reference words, and of ASR words, in a region that is counted
 Words = tuple[str, ...]
 
@@ -55,9 +56,10 @@ class Confusions:
 
     @property
     def burst(self) -> float:
-        """The correlation between errors in neighbouring words, but at least 0. It is b in this model: with probability
-        b, a word is wrong if and only if the previous word is wrong; otherwise, it is wrong with probability m, the
-        error rate of all words. Then P(wrong after wrong) = b + (1 − b) m."""
+        """The correlation between errors in neighbouring words, but at least 0. In the model, it is the probability b
+        that a word is wrong if and only if the previous word is wrong. With probability 1 − b, the previous word has no
+        influence: the word is wrong with probability m, the error rate of all words. Thus,
+        P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
             return 0.0
@@ -76,7 +78,7 @@ class Confusions:
         return sorted({*self.seen, *self.heard, *outputs}, key=str.encode)
 
     def write(self, path: StrPath) -> None:
-        """Write a file for `read_confusions`. Lines are sorted by kind, then count (highest first), then text."""
+        """Write a file that `read_confusions` can read. Lines are sorted by kind, count (highest first), and text."""
         with atomic_file(path) as file:
             file.write(f"{HEADER}\nruns\t{self.runs}\n")
             for kind in KINDS:
@@ -90,7 +92,7 @@ class Confusions:
 
 
 def read_confusions(path: StrPath) -> Confusions:
-    """Read a file of confusions. Raises InputError for a wrong format, and for contradictory counts."""
+    """Read a file of confusions. Raises InputError for a wrong format, and for missing or contradictory counts."""
     found = Confusions()
     for number, line in decoded_lines(path, AGAIN):
         if number == 1:
@@ -114,7 +116,7 @@ def read_confusions(path: StrPath) -> Confusions:
 def _read_line(found: Confusions, fields: list[str]) -> None:
     kind, count, *rest = fields
     number = int(count)
-    if not 0 <= number < 1 << 53:  # float64, in which counts are added up, represents smaller integers exactly
+    if not 0 <= number < 1 << 53:  # counts are added up in float64, which is exact below 2^53
         raise ValueError
     key: Words | tuple[str, Words] | str
     if kind == "runs":

@@ -1,8 +1,8 @@
 """Draws word substitutions, deletions and insertions for a text or a data directory, and computes the resulting pauses.
 
 With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each replacement
-is drawn several times, and the draw that forms the most word pairs of the original text is used. The first draw decides
-which words are deleted.
+is drawn several times. Each draw forms word pairs with the neighbouring words, and the draw with the most pairs that
+occur in the original text is used. The first draw decides which words are deleted.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     words: np.ndarray  # int64 (N,): types (see noise.table)
     source: np.ndarray  # int64 (N,): index of the reference word that a word stands for, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether a word is the last that stands for its reference word; it gets the pause
+    spoken: np.ndarray  # bool (N,): whether a word is the last that stands for its reference word and gets its pause
 
     @property
     def deleted(self) -> int:
@@ -44,20 +44,23 @@ class Drawn(NamedTuple):
 
 
 class Fluency:
-    """Draws `draws` replacements of each wrong word, and chooses the one that forms the most word pairs of a text."""
+    """Draws `draws` replacements of each wrong word, and chooses the replacement that forms the most known word pairs.
+    Pairs are known if they occur in a text that was added."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
 
     def add(self, words: np.ndarray, first: np.ndarray) -> None:
-        """Add the word pairs of a text, types int64 (n,). `first`, bool (n,): whether a stream begins with the word."""
+        """Add the word pairs of a text. `words`, int64 (n,): the types of its words. `first`, bool (n,): whether a
+        stream begins with the word."""
         left, right = words[:-1], words[1:]
         pairs = (left > 0) & (right > 0) & ~first[1:]
         places = _places(left[pairs], right[pairs])
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return for each pair whether it occurs in the text, bool. A few unseen pairs are also reported as seen."""
+        """Return for each pair whether it occurs in an added text, bool. A few unseen pairs are also reported as seen.
+        Pairs with an unknown word count as unseen."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
@@ -70,7 +73,7 @@ class Fluency:
         right = np.where((wrong == n - 1) | first[after], 0, words[after])
         found = table.draw(words[wrong], rng)
         best = self._fit(table, found, left, right)
-        best[found == deletion] = 2  # the maximum, so that the word stays deleted
+        best[found == deletion] = 2  # the best possible fit, so that the word stays deleted
         for _ in range(self._draws - 1):
             other = table.draw(words[wrong], rng)
             fit = np.where(other == deletion, -1, self._fit(table, other, left, right))
@@ -79,8 +82,8 @@ class Fluency:
         return found
 
     def _fit(self, table: NoiseTable, sequences: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return for each sequence how many of its two pairs with the words next to it are in the text. For a deletion,
-        the number has no meaning."""
+        """Return for each sequence how many of its two pairs with the neighbouring words are known. For a deletion, the
+        number has no meaning."""
         last = table.ends[sequences] - 1
         begin = last + 1 - np.maximum(table.lengths[sequences], 1)
         return self.seen(left, table.words[begin]).astype(np.int64) + self.seen(table.words[last], right)
@@ -100,8 +103,9 @@ def _bit(places: np.ndarray) -> np.ndarray:
 
 def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndarray, rng: np.random.Generator,
          clean: np.ndarray | None = None, fluency: Fluency | None = None) -> Drawn:
-    """Draw errors for the words of a text, types int64 (n,).
+    """Draw errors for the words of a text.
 
+    words   int64 (n,): the type of each word
     marks   bool (n,): whether a mark follows the word
     first   bool (n,): whether a stream begins with the word. Such a word ignores earlier errors, and is never deleted
     clean   bool (n,): whether the word must have no error; None: all words may have errors

@@ -28,7 +28,7 @@ from punc.tokens.vocabulary import SPECIALS, UNK
 logger = logging.getLogger(__name__)
 
 BLOCK = 1 << 19  # the maximum number of tokens in a block
-STRETCH = 1024  # words; in a stretch of this length, either all words may get errors, or none
+STRETCH = 1024  # the number of words in a stretch; either all words of a stretch may get errors, or none
 
 
 class Block(NamedTuple):
@@ -38,7 +38,8 @@ class Block(NamedTuple):
     ends: np.ndarray  # int64 (n,): the end of each word in `ids`
     labels: np.ndarray  # int8 (n,)
     pauses: np.ndarray | None  # float32 (n,)
-    # int64: for each stream that begins in the block, the index of its first word (of the next word if it has none)
+    # int64: for each stream that begins in the block, the index of its first word. A stream without words gets the
+    # index of the next word
     streams: np.ndarray
 
     @property
@@ -147,7 +148,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """Return the set with errors drawn from a seed. The arrays are memory-mapped."""
+        """Return the set with drawn errors, which `seed` determines. The arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:
@@ -159,7 +160,7 @@ class StoreNoise:
                              self._fluency)
                 alignment = align_drawn(types, first, drawn)
                 ids, ends = self._runs.spell(block, drawn)
-                before = np.searchsorted(drawn.source, block.streams)  # drawn words of the block before each stream
+                before = np.searchsorted(drawn.source, block.streams)  # drawn words in the block before each stream
                 starts.append(tokens + np.concatenate([[0], ends])[before])
                 pauses = np.zeros(0) if block.pauses is None else drawn_pauses(block.pauses, drawn)
                 _write(files, ids, ends, project_labels(alignment, block.labels), pauses)

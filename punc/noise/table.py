@@ -1,16 +1,16 @@
 """Estimates, from confusions, how likely each word of a text is to be wrong, and what replaces it.
 
 Words are represented by numbers, their *types*. Type 0 stands for all unknown words. A *sequence* of words can replace
-a word. Sequences also have numbers; if t is a type, sequence t is the single word t.
+a word. Sequences also have numbers: a sequence that is a single word has the type of this word as its number.
 
 Error rate: a word that was seen n times and was wrong e times is wrong with probability (e + K r) / (n + K). r is the
 error rate of all words in the same frequency band: n = 1, 2–3, 4–7, … Words that were never seen have the rate r of
 words that were seen once.
 
 Replacements: the replacements of a word are drawn in proportion to their counts. A word with fewer than ENOUGH errors
-gets K additional counts. Deletions have the same share of these counts as of all errors of words that were seen about
-as often. The other additional counts are divided among words that sound similar or, if there are none, among the
-replacements of unknown words.
+gets K additional counts. Some of these are deletions: their share is the share of deletions among the errors of all
+words in the same frequency band. The others are divided among words that sound similar or, if there are none, among
+the replacements of unknown words.
 
 Similar sound: the model is a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a
 Noisy Channel Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is
@@ -31,9 +31,9 @@ from rapidfuzz.distance import Levenshtein
 from punc.base.errors import InputError
 from punc.noise.confusions import PLACES, Confusions
 
-PRIOR = 5.0  # K
+PRIOR = 5.0  # K in the module docstring
 ENOUGH = 50  # a word with at least this many errors gets no additional counts
-HIGHEST = 0.9  # the maximum probability that a word is wrong
+HIGHEST = 0.9  # the maximum probability that a word is wrong, or that words are inserted into a slot
 RARE = 1  # the frequency band of words that were seen once or never
 MOST = 16  # the maximum number of other words that a word can be heard as
 ALIKE = 0.5  # the maximum distance between two words whose edits are counted, in edits per character of the longer word
@@ -43,8 +43,8 @@ SAME_AS_UNKNOWN = -1  # an outcome that is replaced by a draw from the replaceme
 
 
 class Choices:
-    """Draws outcomes from the rows of a table with `size` rows. Outcome i is the number outcomes[i], int64 (K,), in the
-    row rows[i], and has the weight weights[i]. A row without outcomes gets the outcome `other`."""
+    """Draws outcomes, which are numbers, from the rows of a table with `size` rows. For each i, the row rows[i]
+    contains outcomes[i] with the weight weights[i]. A row without outcomes gets the outcome `other`."""
 
     def __init__(self, rows: np.ndarray, outcomes: np.ndarray, weights: np.ndarray, size: int, other: int):
         missing = np.setdiff1d(np.arange(size), rows)
@@ -63,10 +63,10 @@ class Choices:
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw an outcome for each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
-        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounding may lead to another row
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounding could lead to another row
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the expected value in each row, float64. Outcome i has the value values[outcomes[i]]."""
+        """Return the expected value in each row, float64. The outcome k has the value values[k]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
@@ -93,7 +93,7 @@ class NoiseTable:
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """Return the expected word error rate of a text, given its word counts (types,) and share of marked slots."""
+        """Return the expected word error rate of a text, given the count of each type and the share of marked slots."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -104,8 +104,8 @@ class NoiseTable:
         return float(counts @ (self.errors * edits)) / words + correct * float(added @ [1 - marks, marks])
 
     def at_wer(self, wer: float, counts: np.ndarray, marks: float) -> "NoiseTable":
-        """Return a table whose error probabilities are scaled by one factor, so that the expected WER is `wer`.
-        Raises InputError if no factor reaches `wer`."""
+        """Return a table in which one factor scales the probabilities of errors and insertions, so that the expected
+        WER is `wer`. Raises InputError if no factor reaches `wer`."""
         low, high = 0.0, 1.0
         while self._times(high).expected_wer(counts, marks) < wer:
             low, high = high, 2 * high
@@ -145,8 +145,8 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """Make the table for a text that consists of `words` and unknown words. All `words` have types; words without a
-    type count as type 0."""
+    """Make the table for a text that consists of `words` and unknown words. All `words` have types. Words of the
+    confusions that have no type count as unknown words."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
@@ -167,7 +167,7 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
            and word in words}
     rows, outcomes, weights = _alike(confusions, types, few)
     weights *= 1 - deletions[rows]
-    deleted_too = np.array([0, *few], np.int64)  # includes the unknown type, so that it has at least one outcome
+    deleted_too = np.array([0, *few], np.int64)  # includes type 0, so that type 0 has at least one outcome
     deletion = np.full(len(deleted_too), sequences.number(()))
     prior = np.concatenate([weights, np.maximum(deletions[deleted_too], 1e-9)])
     mean = Choices(np.concatenate([np.array([row for row, _ in counted], np.int64), rows, deleted_too]),
@@ -212,7 +212,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Finds the words of the ASR output that a word can be heard as. `words`: all words of the output, in C order."""
+    """Finds the words that a word can be heard as. `words`: all words of the ASR output, in C order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)

@@ -121,7 +121,7 @@ class Epoch(NamedTuple):
 
 
 def read_training(system: Path) -> list[Epoch]:
-    """Return the epochs of a model's last training; an empty list if it has no log or is not trained in epochs.
+    """Return the epochs of a model's last training; an empty list if the model has no log or is not trained in epochs.
 
     An epoch that was repeated after a stop counts once. If the log does not state which epoch was kept, the epoch with
     the lowest dev loss counts as kept.
@@ -146,8 +146,8 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Return the cost of training a model. Returns None if its logs contain neither all epochs from the first nor a fit
-    without gradient descent."""
+    """Return the cost of training a model. Returns None if the model's logs contain neither all epochs from the first
+    nor a fit without gradient descent."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

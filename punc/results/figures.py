@@ -32,9 +32,9 @@ SHORTEST, LONGEST = 0.01, 100.0  # the ends of the pause axis, in seconds
 ZERO = 0.006  # the position of "0" on the pause axis
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, 8 per decade
 PICTURE = 8.0, 4.5  # the size of a picture in inches
-MOST_WORDS = 60  # words between two marks; longer distances are drawn at the right end
+MOST_WORDS = 60  # the longest distance between two marks that is drawn, in words; longer distances count as this one
 
-Curves = Mapping[str, tuple[Any, Any]]  # x and y by system
+Curves = Mapping[str, tuple[Any, Any]]  # system → x and y of its curve
 
 
 def missing_packages(*names: str) -> list[str]:

@@ -24,8 +24,8 @@ logger = logging.getLogger(__name__)
 MAIN = "overall.F1"  # the first column of the table of systems, and the metric that is tested
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
-MOST_STREAMS = 50  # a sample has parts of this many streams, or complete streams if at least as many fit into it
-PASSAGE = 60  # the maximum number of slots in a paragraph
+MOST_STREAMS = 50  # a sample consists of parts of this many streams, or of complete streams if this many or more fit
+PASSAGE = 60  # the maximum number of slots in a passage (see `encode`)
 UNKNOWN = "--"
 
 
@@ -80,7 +80,7 @@ def _filled(**values: Any) -> str:
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the scores of one set as `columns` and `rows`; the seeds of a system are one row. A figure is an Interval,
     a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system. `runs`
-    lists the different numbers of runs of systems with several runs."""
+    lists how many runs the rows with several runs have; each number is listed once."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -123,7 +123,7 @@ def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[
     return {"svg": svg, "rows": [
         {"system": system, "epochs": len(epochs), "kept": next(one for one in epochs if one.kept),
          "lowest": min(epochs, key=lambda one: one.dev_loss),
-         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN is the lowest
+         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN comes last
         for system, epochs in training.items()]}
 
 
@@ -140,7 +140,7 @@ def _browsed(name: str, table: SlotTable, recordings: Sequence[str]) -> dict[str
 
 
 def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """Return the slots to show as ranges, in order, each within one stream. The streams `wanted` are shown in full.
+    """Return ranges of the slots to show, in order. No range spans two streams. The streams `wanted` are shown in full.
 
     begins   int64 (streams + 1,): where the slots of each stream begin
     most     the maximum number of slots to show, not counting `wanted`. If there are more slots, streams are drawn at

@@ -137,7 +137,7 @@ def write_page_data(directory: StrPath, data: PageData) -> None:
 def publish(source: StrPath, target: StrPath) -> list[str]:
     """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another. Return their names.
 
-    Other files in the target's results/ are removed, but not subdirectories, which are separate pages. Raises
+    Other files in the target's results/ are removed. Its subdirectories stay, because they are separate pages. Raises
     InputError if the source has no pages.
     """
     source = Path(source)
@@ -236,7 +236,8 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
 
 
 def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
-    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: other seeds or other sets."""
+    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: rows of new systems with
+    seeds or sets that `new` does not contain."""
     fresh = {without_seed(system) for system in new.systems}
     return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
 

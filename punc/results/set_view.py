@@ -12,10 +12,11 @@ from punc.scoring.metrics import compute_metrics
 
 POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
-PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)  # s; a silence under 10 ms, the usual frame shift, counts as no pause
-DISTANCES = (1, 2, 4, 8, 16)  # words to the nearest recognition error
-LENGTHS = (1, 3, 6, 11, 21, 41)  # words from one mark to the next
-POSITIONS = (5, 20, 100, 1000)  # slots from the stream's start
+# The shortest pause in each group, in seconds. A pause under 10 ms, the usual frame shift, counts as no pause.
+PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)
+DISTANCES = (1, 2, 4, 8, 16)  # the shortest distance in each group, in words to the nearest recognition error
+LENGTHS = (1, 3, 6, 11, 21, 41)  # the shortest distance in each group, in words from one mark to the next
+POSITIONS = (5, 20, 100, 1000)  # the last position in each group, in slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the limits of an axis in percent, with a margin
 
@@ -23,9 +24,9 @@ PERCENT = (0, 102)  # the limits of an axis in percent, with a margin
 class Group(NamedTuple):
     """The score of a group of slots."""
 
-    group: str  # its name
-    slots: int  # counted slots
-    marks: int  # counted slots with a mark in the reference
+    group: str  # the group's name
+    slots: int  # the number of slots that the score counts
+    marks: int  # the number of these slots that have a mark in the reference
     f1: list[float]  # overall F1 of each system, in percent; NaN: undefined
 
 
@@ -53,7 +54,7 @@ def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
         group = np.where(distance < 0, len(DISTANCES) + 1, np.digitize(distance, DISTANCES))
         names = ["at an error", *_whole(DISTANCES), "no error in the stream"]
         found["F1 by words to the nearest recognition error"] = breakdown(table, names, group)
-    last = table.reference > 0  # the last slots of the groups: slots with a mark, and the last slot of each stream
+    last = table.reference > 0  # stretches end at slots with a mark, and at the last slot of each stream
     last[table.begins[1:][np.diff(table.begins) > 0] - 1] = True
     lengths = np.diff(np.flatnonzero(last), prepend=-1)
     names = _whole(LENGTHS)
@@ -104,7 +105,7 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
     if not total:
         return None
     order = np.argsort(-posterior, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(posterior[order])), len(order) - 1)  # equal posteriors: one threshold
+    ends = np.append(np.flatnonzero(np.diff(posterior[order])), len(order) - 1)  # equal posteriors share a threshold
     right = np.cumsum(expected[order])[ends]
     recall, precision = 100 * right / total, 100 * right / (ends + 1)
     area = float(np.sum(np.diff(recall, prepend=0.0) * precision) / 100)
@@ -115,7 +116,8 @@ def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.nd
 
 
 def reliability(posteriors: np.ndarray, reference: np.ndarray) -> Reliability:
-    """Return the reliability diagram (Guo et al. 2017, equations 2 and 3) for posteriors (slots, labels) and labels."""
+    """Return the reliability diagram (Guo et al. 2017, equations 2 and 3) for posteriors (slots, labels) and the
+    reference labels (slots,)."""
     confidence = posteriors.max(1).astype(np.float64)
     right = posteriors.argmax(1) == reference
     bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)

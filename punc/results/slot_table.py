@@ -1,9 +1,9 @@
 """The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in the slot.
 
 The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
-output), its labels are projected onto these words, as in `scoring.counts`. A system is left out, with the reason, if
-its words differ from those of the first system, or if the data has changed since scoring, so that counting the slots
-does not give the counts of its score.
+output), its labels are projected onto these words, as in `scoring.counts`. A system is left out if its words
+differ from those of the first system, or if its slots do not give the counts of its score, because the data has changed
+since then. `left_out` contains the reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from punc.timing.align import align_words, project_labels
 class Recognition:
     """How the recognised words differ from the spoken words."""
 
-    wrong: np.ndarray  # bool (words,): substituted or inserted
+    wrong: np.ndarray  # bool (words,): whether each recognised word is substituted or inserted
     spoken: dict[int, str]  # maps the number of each substituted word to the word that was spoken
     # maps the number of a recognised word to the words that were omitted after it; words that were omitted at the start
     # of a stream are under the stream's first word
@@ -191,7 +191,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if unknown := set(names) - set(classes):
         raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
     columns = [classes[name] for name in names]
-    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # (…, labels) @ merged is (…, classes)
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # adds up the posteriors of labels in one class
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))

@@ -4,11 +4,11 @@ Intervals and tests resample *units*. A unit is a stream (a recording or a text)
 are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. In that case, the units are
 blocks of BLOCK reference words, and the intervals hold only for other passages of the same recordings.
 
-If the words of a stream differ, as in ASR output, the reference slots are first projected onto the words of the
-hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3). Only the slots of the hypothesis are
-scored: if two reference marks are projected onto one slot, the weaker mark is lost. A hypothesis word belongs to the
-block of its reference word. An inserted word belongs to the block of the nearest paired word before it. So systems that
-changed the words in different ways have the same blocks.
+If the reference and the hypothesis of a stream have different words, for example with ASR output, the reference slots
+are first projected onto the words of the hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3).
+Only the slots of the hypothesis are scored: if two reference marks are projected onto one slot, the weaker mark is
+lost. A hypothesis word belongs to the block of its reference word. An inserted word belongs to the block of the nearest
+paired word before it. So systems that changed the words in different ways have the same blocks.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,8 @@ from punc.timing.align import Alignment, align_streams, project_labels, project_
 BLOCK = 100  # reference words in a block
 MIN_STREAMS = 10  # if there are fewer streams, blocks are resampled instead
 LAST_SLOTS = ("true", "false", "only")  # a stream's last slot counts, does not count, or is the only slot that counts
-CUT, RUN = 1000, 8  # before a second alignment, streams are cut about every CUT words, in the middle of RUN equal words
+# Before a second alignment, streams are cut about every CUT words, in the middle of RUN words that both sides share.
+CUT, RUN = 1000, 8
 WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI")
 
 
@@ -64,9 +65,10 @@ class Counts(NamedTuple):
 
 def count_streams(names: Sequence[str], sides: Sequence[tuple[Words, Words]], labels: LabelSet, block: int = BLOCK,
                   last_slot: str = "true") -> tuple[Counts, np.ndarray]:
-    """Count the slots and word errors of one or more streams, each given as reference and hypothesis, for each unit.
+    """Count, for each unit, the slots and word errors of one or more streams.
 
     names      names of the streams
+    sides      the reference and the hypothesis of each stream
     block      reference words per block; a block never spans two streams; 0: each stream is one block
     last_slot  whether the last slot of a stream counts: "true", "false", or "only" (no other slot counts)
 
@@ -204,7 +206,8 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the block of each reference word `place`; if it is before `stream`, the first block of `stream`."""
+        """Return the block of each reference word, given its stream and its index `place`. An index before the stream
+        stands for the stream's first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -29,7 +29,7 @@ Amounts = dict[str, tuple[np.ndarray, ...]]
 class Metric(NamedTuple):
     """A row of the table of metrics."""
 
-    name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL: any label's name
+    name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL stands for any label
     single: bool  # true: the metric is one row; false: it has the rows P, R and F1
     meaning: str
     source: str = ""
@@ -247,7 +247,7 @@ def rows_of(column: str) -> list[str]:
 
 
 def is_summary(name: str) -> bool:
-    """Return whether systems are compared by this metric: F1 and single figures are compared, P and R are not."""
+    """Return whether systems are compared by this metric. They are compared by F1 and single figures, not by P or R."""
     return single(name) is not None or (column_of(name) != name and name.endswith(f".{SUMMARY}"))
 
 

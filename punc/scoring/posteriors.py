@@ -33,7 +33,7 @@ class Posteriors:
 
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
-        """Read `directory`/post.ark. Return None if the file is missing, or if the system has other labels."""
+        """Read `directory`/post.ark. Return None if the file is missing, empty, or made for other labels."""
         archive = Path(directory) / "post.ark"
         system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():

@@ -80,7 +80,8 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
                    path: StrPath) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Return the label numbers of a stream's hypothesis slots, int8 (words,), and the numbers for a `Projection`."""
+    """Return the projected label number of each hypothesis slot of a stream, int8 (words,), and the numbers for a
+    `Projection`."""
     numbers = label_numbers(ref, labels, path).astype(np.int8)
     alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])
     projected, slots = project_labels(alignment, numbers), project_slots(alignment)

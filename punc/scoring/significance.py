@@ -4,12 +4,12 @@
 differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds. It treats
 both the runs and the recordings, which all runs share, as random samples. This is the analysis of variance of
 Obuchowski & Rockette (1995), where runs are called readers and recordings are called cases; the readers are nested in
-the two systems (Hillis 2014). System k has n_k runs, and its metric is mean_k on average over them:
+the two systems (Hillis 2014). System k has n_k runs; mean_k is the mean of the metric over these runs:
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
     s_k²   sample variance of the metric over the system's runs: training noise and its interaction with recordings
-    c_k    mean covariance, over test sets, of two runs of system k; with only one run, its variance
+    c_k    mean covariance, over test sets, of two runs of system k; the variance of its run if it has only one
     c_12   mean covariance of a run of system 1 and a run of system 2
 
 The bootstrap over recordings gives the covariances. The difference, divided by its standard error, has Student's t
@@ -33,7 +33,7 @@ from punc.scoring.counts import Counts
 Measure = Callable[[np.ndarray], dict[str, np.ndarray]]  # `compute_flat` or `compute_metrics` for a label set
 
 REPLICATES, SEED = 2000, 1  # the values for all published tables
-WEIGHTS_AT_ONCE = 1 << 22  # 32 MiB of float64; memory does not grow with the number of units
+WEIGHTS_AT_ONCE = 1 << 22  # the maximum number of weights in memory (32 MiB of float64), whatever the number of units
 
 
 class Interval(NamedTuple):
@@ -125,7 +125,7 @@ def _test(metrics: np.ndarray, resampled: np.ndarray, first: int, units: int) ->
 
 
 def _common(covariances: np.ndarray) -> float:
-    """Return the mean covariance of two runs of a system; if the system has only one run, its variance."""
+    """Return the mean covariance of two runs of a system; if there is only one run, the variance of the run."""
     n = len(covariances)
     return float((covariances.sum() - np.trace(covariances)) / (n * (n - 1)) if n > 1 else covariances[0, 0])
 

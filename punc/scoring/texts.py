@@ -164,8 +164,8 @@ class Side(NamedTuple):
 
 
 def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
-    """Read the texts of a file, one per line, with the function `read`, or the streams of a data directory. Raises
-    InputError if there are no words, or if a data directory has no labels."""
+    """Read a file or a data directory. Each line of a file is a stream, which the function `read` splits into words.
+    Raises InputError if there are no words, or if a data directory has no labels."""
     if path.is_dir():
         data = DataDir(path, needs=["punct"])
         both = [(name, side_of(utterances, labels, path)) for name, utterances in data.streams()]

@@ -4,7 +4,7 @@
 - A cue ends at the end of a sentence, but sentences that fit on one line together share a cue. A sentence of at most
   FEW characters joins the next sentence if two lines hold both. A cue also ends at a silence of at least LONG seconds,
   and where the speaker changes.
-- A sentence that needs several cues is cut after a mark if this leaves more than FEW characters on both sides.
+- A sentence that needs several cues is cut after a mark if this leaves at least FEW characters on both sides.
   Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
   pauses, cut a cue into two lines. A name or a number (`marks.tied`) is cut only as a last resort.
 - A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read the cue at
@@ -25,10 +25,10 @@ from punc.base.runs import next_of, previous_of
 from punc.subtitles.marks import LONG, MARK, NO_MARK, SENTENCE_END, tied
 from punc.subtitles.short_cues import LEAST, ShortCues, moved
 
-LINE = 42  # characters in a line
-FEW = 14  # characters; a cut at a mark or a pause leaves more than this on both sides
+LINE = 42  # the maximum number of characters in a line
+FEW = 14  # characters; a cut at a mark or a pause leaves at least this many on both sides
 SPEED = 17  # characters that viewers read per second
-PAUSE = 0.2  # s; a silence at which a sentence may be cut
+PAUSE = 0.2  # s; the shortest silence at which a sentence may be cut
 GAP = 0.25  # s; a shorter gap between two cues would make the screen flicker
 APART = 0.2  # s; successive cues start at least this far apart, even if speech overlaps
 
@@ -140,7 +140,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the rest fits into one line
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the cue fits into one line
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 

@@ -27,7 +27,8 @@ def marks_after(words: Sequence[str], labels: np.ndarray, label_set: LabelSet) -
     """Return NO_MARK, MARK or SENTENCE_END for each word, int8 (N,), given the written words and label numbers (N,).
 
     An initial before a capital does not end a sentence, nor does a point between two digits: `mister E. G. Wakefield`
-    is one sentence, and so is `version 2. 5`. As a side effect, `plan B.` does not end a sentence, either.
+    is one sentence, and so is `version 2. 5`. As a side effect, `plan B.` does not end a sentence before a
+    capital, either.
     """
     ends = label_set.sentence_ends
     kinds = [SENTENCE_END if label.name in ends else MARK if label.mark else NO_MARK for label in label_set]

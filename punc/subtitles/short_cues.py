@@ -7,16 +7,18 @@ short sentence, or the short last part of a sentence. The remedies, in order of 
 2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.
 3. The cue appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
 
-After these steps, only cues between two changes of the speaker can still be too short.
+A cue between two changes of the speaker can still be too short after these steps.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-LEAST = 1.0  # s; a shorter cue is too short to read
+LEAST = 1.0  # s; viewers cannot read a cue that is shown for less time
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-MARK_WORTH = 84.0  # characters; a cut at a pause may make two cues this much more unequal in length (at a mark, twice)
+# Characters: for a cut at a pause, two cues may be this much more unequal in length. A mark doubles this value, and the
+# end of a sentence trebles it.
+MARK_WORTH = 84.0
 
 Cue = tuple[int, int]  # the first word, and the word after the last
 Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -38,7 +40,8 @@ class ShortCues:
         self._begins, self._until, self._bounds = begins, until, bounds
 
     def lengthened(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Apply steps 1 and 2. Cues are passed and returned as two arrays (C,): first words, and ends of words."""
+        """Apply steps 1 and 2. Cues are passed and returned as two arrays (C,): the first word of each cue, and the
+        word after its last word."""
         cues, done, following = list(zip(first.tolist(), last.tolist())), list[Cue](), 0
         for number in np.flatnonzero(self._until[last - 1] - self._begins[first] < LEAST).tolist():
             if number < following:
@@ -66,13 +69,14 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """Return one or two cues with the words of a cue and a neighbour; none if they would still be too short."""
+        """Return one or two cues with the words of a cue and a neighbour; an empty list if neither step 1 nor
+        step 2 is possible."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:
             all_first, all_last = np.array([first]), np.array([last])
             if self._reach(all_first, all_last)[0] == last:
-                # Prefer pairs that are not separated at a good place, then pairs with little text.
+                # Prefer pairs between which a cut is least suitable, then pairs with little text.
                 whole.append((-self._rank[middle - 1], -int(self._length(all_first, all_last)[0]), first, last))
         if whole:
             *_, first, last = max(whole)

@@ -140,7 +140,8 @@ def shipped() -> Abbreviations:
 
 
 def write_abbreviations(path: StrPath, words: Mapping[str, Iterable[str]], about: str) -> None:
-    """Write a file for `Abbreviations.read`: first the line `about`, then one line for each word, with its kind."""
+    """Write a file that `Abbreviations.read` can read: first the comment `about`, then a line `KIND WORD` for each
+    word."""
     with atomic_file(path) as file:
         file.write(f"# {about}\n")
         file.writelines(f"{kind} {word}\n" for kind in KINDS for word in words.get(kind, ()))

@@ -49,7 +49,7 @@ class Casing:
 
     @classmethod
     def read(cls, labels: LabelSet, path: StrPath, sentences: bool = False) -> "Casing":
-        """Read the table from a file; a missing file is like an empty one. Raises InputError for an invalid table."""
+        """Read the table from a file; a missing file counts as empty. Raises InputError for an invalid table."""
         return cls(labels, read_casing(path) if os.path.isfile(path) else {}, sentences)
 
     def write_word(self, word: str, label: Label) -> str:

@@ -147,7 +147,7 @@ NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    opened = False  # whether the last character was an opening bracket, which belongs to the next token
+    opened = False  # whether the last token was an opening bracket or quote, which belongs to the next token
     for match in TOKEN.finditer(text.translate(_SHAPE)):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)

@@ -107,7 +107,8 @@ def bound(counts: Counter[str]) -> None:
 
 
 def found(counts: Counter[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield the name of each thing found, its count, and a line with its most frequent examples, sorted by name."""
+    """Yield, in the order of names, the name of each thing found, its count, and a line with its most frequent
+    examples."""
     examples: dict[str, list[tuple[int, str]]] = {}
     for key, times in counts.items():
         what, tab, example = key.partition("\t")

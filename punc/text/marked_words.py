@@ -14,7 +14,7 @@ from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReade
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # how existing marks are treated
 USUAL_RATE = 0.13  # marks per word in English speech
-LONG = 60  # in a text with marks, a longer run of words without marks counts as unpunctuated
+LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
 
 
 class SplitWords(NamedTuple):
@@ -81,7 +81,7 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Return which words are in a turn, or in a long run of words, without any mark, bool (W,). In a text with marks,
+    """Return which words are in a turn, or in a long run of words, that has no mark, bool (W,). In a text with marks,
     the marks of these words are probably missing."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
@@ -103,7 +103,7 @@ class MarkedWords:
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Return the text of each word, and its label, int64 (W,). A label changes if its word keeps an existing mark,
-        or if its mark moves to another word."""
+        or if a mark moves from or to this word."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
         had = words.of([t.marks != "" for t in words.tokens])
@@ -139,7 +139,8 @@ class MarkedWords:
         return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
-        """Move the marks of tags that stand for a word to the previous word, which keeps the stronger mark."""
+        """Move the new marks of tags that stand for a word to the previous word, which keeps the stronger mark. If the
+        tag already has a mark, its new mark is dropped."""
         read = np.flatnonzero(words.counts)
         for i in np.flatnonzero(tags[read])[::-1].tolist():  # backwards, because a mark can pass several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
@@ -151,7 +152,7 @@ class MarkedWords:
                 labels[before] = self.with_mark(int(labels[before]), label)
 
     def with_mark(self, own: int, other: Label) -> int:
-        """Return the label `own` with the mark of the label `other`, or with its own mark if that is stronger."""
+        """Return the label `own` with the stronger of two marks: its own mark, and the mark of the label `other`."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))

@@ -31,7 +31,7 @@ MOST_NESTED = 20  # nested brackets are removed up to this depth
 class Kind(NamedTuple):
     """A kind of text that is not speech.
 
-    patterns  match the kind in a text that begins with a line end; a fast test before each pattern rules out most texts
+    patterns  pairs of a fast test, which rules out most texts, and a pattern; the texts must begin with a line end
     form      returns the form under which a match is counted; matches that differ only in numbers have the same form
     sure      returns whether a match is really of this kind; by default, it must have a letter or a digit
     """
@@ -52,8 +52,8 @@ def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
 
 
 def is_heading(match: re.Match[str]) -> bool:
-    """Return whether a line is a heading: it begins with # or =, is all in capitals, or stands alone without an end
-    mark."""
+    """Return whether a line is a heading: a line that begins with # or =, a short line in capitals, or a short line
+    that stands alone, begins with a capital and has no end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True

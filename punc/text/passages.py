@@ -70,7 +70,7 @@ class Memo(dict[str, str]):
         parts = self.analyse(item)
         if self.abbreviations and (dot := self.abbreviations.dot(item)):
             without = self.analyse(dot.bare)
-            if without != parts:  # otherwise the label set ignores the dot, or a stronger mark follows
+            if without != parts:  # if equal, the label set ignores the dot, or a stronger mark follows
                 self.dots[item] = dot, without
         if parts.lead or parts.repair or not parts.words or item in self.dots:
             self.special[item] = parts
@@ -114,12 +114,13 @@ class Memo(dict[str, str]):
                        first=first)
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
-        """Return the analysis of item `at`, which has a dot. Also return the dot if it is undecided whether it ends a
-        sentence. `label`: labels separated by spaces; the last one is the previous word's."""
+        """Return the analysis of item `at`, which has a dot. Also return the dot if a later passage must decide
+        whether a sentence ends there. `label`: labels separated by spaces; the last label is the
+        label of the previous word."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
-        label = (without.labels or label).rpartition(" ")[2]  # a separate ellipsis has no word
+        label = (without.labels or label).rpartition(" ")[2]  # an ellipsis alone uses the label before it
         if ends is None and len(behind) < REACH and label:
             return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)

@@ -2,7 +2,7 @@
 
 A token is the text between two spaces. `TextReader.token` reads a token as follows:
 
-- A word consists of letters, digits, combining marks, and symbols that are read out loud: currencies and % & @ # + = ±
+- A word consists of letters, digits, combining marks, and symbols that are read out: currency signs and % & @ # + = ±
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
   between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Any other character splits the word: word--word,
   word…word.
@@ -61,7 +61,8 @@ TOKEN_SHAPE = TokenShape()
 
 
 class Clitics:
-    """Rules that split words, from a file with one rule per line, in lower case. The first rule that matches is used.
+    """Rules that split words, from a file with one rule per line, in lower case. There are three kinds of rules. Rules
+    for words come first, then rules for beginnings, then rules for ends. Of each kind, the first match is used.
 
         can't cannot    a word, and the word or words that replace it
         n't             the end of a word: don't → do n't

@@ -127,7 +127,7 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
     cuts = _anchors(a, b, lengths[0]) if lengths else _windows(a, b)
     ends = [*cuts, (len(a), len(b))]
     for (r0, h0), (r1, h1) in zip([(0, 0), *cuts], ends):
-        # A window is short enough; a part between two anchors may be too long.
+        # Windows are short enough, but a part between two anchors may still be too long.
         for i0, i1, j0, j1 in _parts(a[r0:r1], b[h0:h1], lengths[1:]):
             yield r0 + i0, r0 + i1, h0 + j0, h0 + j1
 
@@ -142,7 +142,7 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     if not len(in_a):
         return []
     stride = in_a // STRIDE
-    order = np.arange(len(in_a))  # a stretch rises by one in both texts
+    order = np.arange(len(in_a))  # within a stretch, positions rise by one in both texts
     first = np.flatnonzero(starts_of_runs(in_a - order, in_b - order, stride))
     size = np.diff(np.append(first, len(in_a))) + n - 1
     start_a, start_b, stride = in_a[first], in_b[first], stride[first]
@@ -196,7 +196,8 @@ def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
 def _windows(a: np.ndarray, b: np.ndarray) -> list[tuple[int, int]]:
     """Return where texts that have no anchors are cut into windows.
 
-    A window ends in the middle of the longest run of equal words that begins in its third quarter, if there is one.
+    A window ends in the middle of the longest run of equal words that begins in its third quarter. If there is no such
+    run, the window keeps its full length.
     """
     cuts: list[tuple[int, int]] = []
     r, h = 0, 0

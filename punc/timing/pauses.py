@@ -165,7 +165,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
         begins = np.append(begins, end)
         ends = np.append(ends, end)
         following[-1:] = len(times)
-    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # total before each timed word
+    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # total silence before each word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
     # Rounding makes 0.3 - (0.1 + 0.2) zero, as it is for the decimal numbers in the file.
@@ -174,8 +174,9 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
 
 
 def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -> None:
-    """Write `pauses.ark` and `pauses.scp` of a data directory, given utterances in any order. On an error, neither file
-    changes. As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in memory.
+    """Write `pauses.ark` and `pauses.scp` of a data directory, given (utterance id, pauses) in any order. On an error,
+    neither file changes. As in Kaldi's scripts, the index names the archive by its absolute path. Only the ids are in
+    memory.
     """
     directory = Path(os.path.abspath(directory))
     archive = archive_path(directory / "pauses.ark")

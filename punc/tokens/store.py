@@ -3,7 +3,7 @@
     STORE/vocab               one token per line; <unk> and </s> are the first two; line numbers, from 0, are ids
     STORE/…                   other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
-    STORE/conf                lines --name=value with all options; comments with the state of all input files
+    STORE/conf                lines --name=value with all options; comments with size and time of all input files
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, concatenated
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN: unknown
@@ -31,7 +31,7 @@ from punc.tokens.tokenizer import TOKENIZER_FILES, read_tokenizer, tokenizer_cla
 logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
-LONGEST_PATH = 10_000  # characters
+LONGEST_PATH = 10_000  # the maximum number of characters of a path in `conf`
 STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of an older store to remove
 
 
@@ -100,11 +100,12 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
     labels      file of the label set
     vocab       file of an existing vocabulary (for subwords, with pieces.model next to it); None: make a vocabulary
-    vocab_size  the maximum number of tokens, not counting the special tokens; None: the tokenizer's default
+    vocab_size  the maximum number of tokens, without special tokens and tokens that the tokenizer always adds (such as
+                forms); None: the tokenizer's default
     min_count   the minimum count of a token or, for subwords, of a word from which pieces are learned
     train       names of the sets from which the vocabulary is made, separated by commas; None: the first set
     joins       joined sets, each given as NAME=SET,SET,…, which concatenate other sets
-    clitics     file of the rules by which the words of the data directories were split, if they were
+    clitics     file of the rules by which the words of the data directories were split; empty if they were not split
 
     Raises InputError for options that do not fit together, and for errors in the data directories.
     """

@@ -202,7 +202,7 @@ def _copy_array(array: np.ndarray | None, size: int, name: str, file: IO[bytes])
 
 @contextlib.contextmanager
 def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
-    """Open a new npy file, to which items of a flat array, or of a table (items, columns), can be appended."""
+    """Open a new npy file, to which a flat array, or a table with `columns` columns, can be written in portions."""
     def write_header(items: int) -> None:
         facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False,
                  "shape": (items // columns, columns) if columns else (items,)}

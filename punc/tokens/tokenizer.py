@@ -39,7 +39,7 @@ AGAIN = "make the store again: punc make-store --token-type={}"
 class Encoding(NamedTuple):
     ids: np.ndarray  # int32 (N,)
     slots: np.ndarray  # int64 (words,), ascending: the index of the token before each word's slot
-    lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
+    lost: int  # the number of unknown tokens, of spelled words (`spelled`), or of characters left out (`char`)
 
 
 class Tokenizer(ABC):
@@ -64,8 +64,8 @@ class Tokenizer(ABC):
 
     @classmethod
     def make(cls, sets: Sequence[DataDir], size: int, min_count: int = 1, nj: int = 1) -> "Tokenizer":
-        """Make a tokenizer for the words of data directories. The vocabulary has the special tokens and at most `size`
-        other tokens, which occur at least `min_count` times each. The result does not depend on `nj`."""
+        """Make a tokenizer for the words of data directories. For `size` and `min_count`, see `vocab_size` and
+        `min_count` of `make_store`. The result does not depend on `nj`."""
         return cls.learn(cls.count(sets, size, nj), size, min_count)
 
     @classmethod
@@ -191,7 +191,7 @@ class PieceTokenizer(Tokenizer):
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)  # the tokens that stand for text without a piece
     cache: int = 1 << 18  # the number of words whose pieces are cached
-    file: ClassVar[str]  # the name of a file next to the vocabulary
+    file: ClassVar[str]  # the name of the model's file, which is next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content

@@ -1,4 +1,4 @@
-"""Counts words, and reads and writes vocabularies, the tokens that models know.
+"""Counts words, and reads and writes vocabularies, which list the tokens that models know.
 
 A vocabulary file has one token per line. The line number, from 0, is the token's id.
 """

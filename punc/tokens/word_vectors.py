@@ -25,9 +25,9 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
-    the mean of the parts' vectors. Of several such splits, the one whose rarer part is most frequent is used; words
-    count as more frequent the earlier they are in the file. All other missing words get the file's vector of `<unk>`
-    or, if there is none, the mean of all vectors found.
+    the mean of the parts' vectors. If a word has several such splits, the split is used whose rarer part is the
+    most frequent. Words count as more frequent if they are earlier in the file. All other missing words get the file's
+    vector of `<unk>` or, if there is none, the mean of all vectors found.
 
     Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
     """
@@ -40,7 +40,7 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
         raise InputError(f"the file has no vector for any of the {len(words)} words",
                          "give vectors of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
-    extra, composed = [default], {}  # vectors that are not in the file, and word → its index among all vectors
+    extra, composed = [default], {}  # vectors to append to those of the file; word → index of its vector
     for word, parts in ways.items():
         known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
         if word not in rows and known:

@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     pauses: Tensor | None  # (B, T) float32, or (B, T, 2) with turns (`with_turns`); None if the data has none
     labels: Tensor  # (B, T) int64; −1 if there is no slot or it is not scored
     fresh: bool = True  # true: the model starts from its initial state; false: the steps continue the previous batch
-    whole: int | None = None  # if this is a rank's share: the number of slots in the complete batch
+    whole: int | None = None  # the number of slots in the complete batch, if this is a rank's share of it
     targets: Tensor | None = None  # (B, T, L) float32, a teacher's distributions; zeros where labels are −1
 
     @property
@@ -185,7 +185,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Return the seed of an epoch, which is the same after a stopped run is continued."""
+    """Return the seed of an epoch. The seed stays the same if a stopped run is continued."""
     return options.seed + 1000003 * (epoch + 1)
 
 

@@ -26,7 +26,8 @@ INTERVAL = 100  # steps between two checks of the losses; checks are rare, becau
 class Teacher:
     """Computes the loss of a student from labels and soft targets. `weight`: the weight w (see the module docstring).
 
-    In the set `indexed`, the label of a slot is the index of its token. With it, `__call__` finds label and targets.
+    In the set `indexed`, the label of a slot is the index of its token. From this index, `__call__` finds the slot's
+    real label and its targets.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):

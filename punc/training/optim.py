@@ -15,7 +15,7 @@ class Optimizer:
     """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients. A step updates only those
     rows of an embedding whose tokens are in the batch.
 
-    learning_rate  learning rate, which the model's `rate_of` multiplies by a factor for each weight
+    learning_rate  learning rate; for each weight, it is multiplied by the factor that the model's `rate_of` returns
     weight_decay   weight decay of dense weights only; decay would change all rows of a sparse embedding at every step
     max_grad_norm  maximum norm of the gradient of all weights, which is scaled down if necessary; 0: no limit
     """

@@ -80,8 +80,9 @@ def advance(progress: Progress, dev_loss: float, min_improvement: float, fall: f
 
 
 class Run:
-    """Saves and restores a training run in a directory. All ranks must call the methods, which wait for all ranks. The
-    first rank raises InputError if the saved files are broken or belong to a different conf or store.
+    """Saves and restores a training run in a directory. All ranks must call `resume`, `begin_epoch` and `after_batch`,
+    because these wait for all ranks. Only the first rank calls `end_epoch`. The first rank raises InputError if the
+    saved files are broken or belong to a different conf or store.
 
     conf    the result of `options.run_conf`
     store   the checksums of the files on which training depends
@@ -103,7 +104,7 @@ class Run:
             if content:
                 progress = self._restore(content)
         progress = self.ranks.from_first(progress)
-        if progress:  # `begin_epoch` copies the weights to all ranks
+        if progress:  # `begin_epoch` copies the weights
             self.ranks.copy_state(self._updates)
         return progress
 
@@ -133,7 +134,8 @@ class Run:
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state if SECONDS have passed. Raises Stopped if a signal has arrived during the batch."""
+        """Write the state if SECONDS have passed since it was last written. Raises Stopped if a signal has arrived
+        during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
@@ -143,7 +145,8 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """Write the state if the block raises Stopped. The block may raise Stopped only between two batches."""
+        """Write the state of a run with one rank if the block raises Stopped. The block may raise Stopped only between
+        two batches."""
         try:
             yield
         except Stopped:

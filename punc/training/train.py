@@ -142,7 +142,7 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final model. Also write the conf with which it can be trained again, and copy the
+    """Make the best model the final model. Also write the conf with which the model can be trained again, and copy the
     transitions of the initial model, if there are any."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
 
-FRAMES = 25  # per second, if a file does not give the rate
+FRAMES = 25  # per second; assumed, because the times do not show the rate
 CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{1,9}))?\s*")
 
 

@@ -27,7 +27,7 @@ CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}
 STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
 UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?=[^ \t]*[A-Za-z_-])(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)(?:[ \t]+(?P<text>\S.*))?")
 MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?P<end>\d{1,18})[ \t]+)?(?P<text>\S+)(?:[ \t].*)?")
-MLF_UNIT = 1e7  # time units of an MLF per second
+MLF_UNIT = 1e7  # time units per second in an MLF
 IGNORED = "ignore_time_segment_in_scoring"
 
 

@@ -6,7 +6,7 @@ line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
 Rolling captions (YouTube's automatic captions, roll-up captions on television) repeat the last lines of the previous
 cue above a new line. The reader takes each line from the first cue that shows it; later copies are repeats.
 
-Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, and www.matroska.org/technical/subtitles.html
+Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, but www.matroska.org/technical/subtitles.html
 describes it.
 """
 
@@ -125,7 +125,7 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of the last cue's lines
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of the last lines
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):

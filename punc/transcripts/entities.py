@@ -16,7 +16,8 @@ def decoded(text: str) -> str:
 
 def encoded(text: str, like: str) -> str:
     """Encode `text`, which replaces `like`. If a special character is equally frequent in both texts, its occurrences
-    are written in `text` in the same forms as in `like`."""
+    are written in `text` in the same forms as in `like`. Otherwise, they are all written in the character's first
+    encoded form in `like`."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}

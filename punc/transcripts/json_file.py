@@ -124,7 +124,7 @@ class JsonDocument:
             holder["label_probability"] = round(probability, 4)
 
     def content(self) -> str:
-        """Return the new file, in the style of the old. Raises InputError for values that are nested too deeply."""
+        """Return the new file, in the style of the old one. Raises InputError for values that are nested too deeply."""
         try:
             written = [self._style.written(value) for value in self.values]
         except RecursionError:

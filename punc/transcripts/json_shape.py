@@ -122,16 +122,16 @@ class JsonFormat(NamedTuple):
     speaker, confidence    members of words and segments
     """
 
-    name: str  # its usual name
+    name: str  # the format's usual name
     writers: str  # the programs and services that write the format
-    has: str  # paths that every document of the format has (`!path`: that none has); `;` separates alternatives
+    has: str  # paths that every document of the format has (`!path`: no document has it); `;` separates alternatives
     segments: str = ""  # the first of these paths that exists gives the segments; empty: a stream is one segment
     text: str = ""  # the texts of a segment, which repeat its `words` if there are any
     words: str = ""  # the first of these paths that exists gives the words of a segment
-    word: str = "word"  # the text of a word; empty: the word is a string
+    word: str = "word"  # the path of a word's text; empty: the word itself is a string
     begin: str = "start"
     end: str = "end"
-    segment_times: str = ""  # begin and end of a segment, if they have other names
+    segment_times: str = ""  # begin and end of a segment, if their names differ from those of words
     unit: float = 1  # units per second of the times; 0: guessed from the length of words
     speaker: str = "speaker"
     confidence: str = "confidence"
@@ -228,8 +228,8 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """Return begin and end of each of the `words`. If there are none, return the times in the segment's `lists`,
-        which belong to the words of its text."""
+        """Return begin and end of each of the `words`. If there are no words, return the times in the segment's
+        `lists`, which belong to the words of the segment's text."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)

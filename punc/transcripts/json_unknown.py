@@ -22,8 +22,8 @@ SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speak
 SYNTAX = frozenset(".|[]*+ ")  # characters with a meaning in paths
 UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
                   r"|Secs?|Seconds)$")
-DEEPEST = 12  # levels of nested objects
-LONGEST = 60  # characters in a name
+DEEPEST = 12  # objects and lists that are nested deeper are not searched
+LONGEST = 60  # names of this many characters or more are ignored
 # Members whose texts describe a file, not what was said.
 ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
                    "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",

@@ -24,7 +24,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
-ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # otherwise, ? or ! after a bare < would open an element
+ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # without escapes, a new ? or ! after a bare < would begin a tag
 TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 
@@ -50,7 +50,8 @@ def form_of(text: str) -> str:
 
 
 def read_markup(source: Source, name: str) -> Transcript:
-    """Read `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError if an element is not closed."""
+    """Read a file in the format `name`: `TTML`, `SAMI`, `captions of YouTube` or `EAF`. Raises InputError if an element
+    is not closed."""
     if name == "EAF":
         return read_eaf(source)
     reader = TextReader(source, TAG, dashes=True, escapes=ESCAPES)

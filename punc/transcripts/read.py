@@ -1,4 +1,4 @@
-"""Reads a transcript, whose format it detects, and the times of words in a file or directory."""
+"""Reads transcripts, whose formats it detects, and the word times in a file or directory."""
 
 import functools
 import re
@@ -54,7 +54,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
         return columns.read_mlf(source)
     if row := lines.find_format(source):
         return lines.read_lines(source, row)
-    if plain.RTTM.match(text):  # an RTTM looks like an STM
+    if plain.RTTM.match(text):  # before `reader_of`, because an RTTM looks like an STM
         raise source.error("this is an RTTM file, which has speakers and no words", "give it to punc turns")
     if read := columns.reader_of(text):
         return read(source)
@@ -67,7 +67,8 @@ def word_times(path: StrPath, tier: str = "",
     """Map each id under `path` to a function that reads the id's timing.
 
     If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
-    the ending. Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and whenever
+    the ending. If a directory has files with several of these endings, only the first ending in ENDINGS counts.
+    Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and whenever
     `CtmIndex` does. The functions raise InputError like `read_timing`.
     """
     path = Path(path)
@@ -82,8 +83,8 @@ def word_times(path: StrPath, tier: str = "",
 
 
 def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """Return the timed words of a file in time order. If the file has a speaker `channel`, return only the words of
-    this speaker. Raises InputError like `read_transcript`, and for wrong or missing times."""
+    """Return the timed words of a file in time order. If a speaker of the file is called `channel`, return only this
+    speaker's words. Raises InputError like `read_transcript`, and for wrong or missing times."""
     transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)

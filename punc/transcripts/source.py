@@ -153,7 +153,7 @@ class TextReader:
         names a speaker."""
         first, text, turn = len(self.texts), self._source.text, False
         speaker = stretch.speaker or (self._speaker if keep_speaker else "")
-        begin, goes_on = stretch.begin, False  # whether the previous text ends without a space
+        begin, goes_on = stretch.begin, False  # `goes_on`: whether the previous text ends without a space
         for start, stop, cut in self.cuts(stretch):
             if words := text[start:stop]:
                 if split(words):

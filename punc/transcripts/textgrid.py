@@ -1,8 +1,8 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
 The tiers of words have a name in WORD_TIERS, such as `words`, or that name after a speaker: `speaker - words` (Montreal
-Forced Aligner). If there are no such tiers, every interval tier is a speaker whose intervals may have many words,
-except tiers of parts of words, such as phones. Other tiers stay unchanged.
+Forced Aligner). If there are no such tiers, all interval tiers are read, except tiers of parts of words, such as
+phones. Each of these tiers is a speaker, and an interval may have many words. Other tiers stay unchanged.
 
 Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html.
 """

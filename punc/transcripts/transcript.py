@@ -28,7 +28,7 @@ MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # two copies of a word may di
 class Text(NamedTuple):
     """A text of a file: one or more words, with escapes decoded. Begin and end are in seconds, NaN if unknown."""
 
-    place: int  # its place in the document
+    place: int  # the text's place in the document
     text: str
     begin: float = math.nan
     end: float = math.nan
@@ -37,9 +37,9 @@ class Text(NamedTuple):
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
     stream: int = 0  # the number of the stream
     recording: str = ""  # the name of the recording; times count from its start
-    joined: bool = False  # the first word continues the last word of the previous text, without a space
+    joined: bool = False  # whether the first word continues the last word of the previous text, without a space
     times: tuple[tuple[float, float], ...] = ()  # begin and end of each word; empty if unknown
-    turn: bool = False  # the speaker changes before this text, even if the new speaker is unknown
+    turn: bool = False  # whether the speaker changes before this text; the new speaker may be unknown
 
 
 class Repeat(NamedTuple):
@@ -93,7 +93,7 @@ class Words(NamedTuple):
     recordings: list[str]  # names; `recording`, int64 (W,), is the index of each word's recording
     recording: np.ndarray
     confidences: np.ndarray  # float64 (W,), NaN where there is none
-    segments: np.ndarray  # the segment of each word, int64 (W,); `streams`: its stream, int64 (W,)
+    segments: np.ndarray  # int64 (W,): the segment of each word; `streams`, int64 (W,): the stream of each word
     streams: np.ndarray
     turns: np.ndarray  # bool (W,): whether a turn begins with the word, see `_turns`
     pieces: list[str]
@@ -165,8 +165,9 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
-    """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. A
-    single word between two words of another speaker counts as a diarization error and begins no turn."""
+    """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. The
+    first word of a stream begins no turn. A single word between two words of another speaker in one segment begins no
+    turn either, because its speaker is probably a diarization error."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]

@@ -74,7 +74,8 @@ def read_events(path: StrPath) -> list[Event]:
     parser.StartElementHandler = element
     parser.EndElementHandler = lambda name: element(f"/{name}")
     parser.CharacterDataHandler = texts.append
-    # expat skips the entities that the DTD declares. HTML entities are decoded; others stay unchanged.
+    # expat does not read the external DTD, so it skips entities that the DTD may declare. HTML entities are decoded
+    # here. Other entities stay unchanged.
     parser.SkippedEntityHandler = lambda name, of_dtd: texts.extend([] if of_dtd else [html.unescape(f"&{name};")])
     with open_input(path) as file:
         try:
@@ -111,7 +112,7 @@ class Turn:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
         self.speakers = event.attributes.get("speaker", "").split()
-        self.first_speaker = True  # false if another simultaneous speaker said the text
+        self.first_speaker = True  # false while another of several simultaneous speakers speaks
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
@@ -142,7 +143,7 @@ class Turn:
 
 
 def read_turns(path: StrPath, repairs: Counter[str]) -> Iterator[list[TurnPart]]:
-    """Yield the parts of each turn that contain text. Raises InputError for an invalid file or turn."""
+    """Yield, for each turn, the parts that contain text. Raises InputError for an invalid file or turn."""
     turn: Turn | None = None
     for event in read_events(path):
         if event.name == "Turn":

@@ -31,7 +31,7 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary, map_blocks
 
 SPACE, BLANK = len(SPECIALS), ord(" ")  # the token `<space>`, and the code point of a space
 POINTS = 0x110000  # the number of code points of Unicode
-NEW, ODD = -2, -1  # in the table: a character that has not been seen yet; a character with no token or several
+NEW, ODD = -2, -1  # in `_table`: a character not seen yet; a character with no token, or with several tokens
 LEFT_OUT = "Cc", "Cf", "Cs"  # categories of Unicode: control, format, surrogate
 EQUIVALENTS = {
     **dict.fromkeys("‘’‚‛′‵ʼ´`‹›", "'"), **dict.fromkeys("“”„‟″‶«»", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),

@@ -64,7 +64,7 @@ class EncoderTokenizer(PieceTokenizer):
 
     def _unknown_piece(self) -> int:
         """Return the encoder's id for text that has no piece. This is the id of the first token that exists among the
-        tokenizer's `unk_token`, `<unk>` and `[UNK]`, otherwise the tokenizer's `unk_id` or 0."""
+        tokenizer's `unk_token`, `<unk>` and `[UNK]`. If none exists, it is the tokenizer's `unk_id`, or 0."""
         model = json.loads(self._tokenizer.to_str())["model"]
         for name in (model.get("unk_token"), "<unk>", "[UNK]"):
             if name and (found := self._tokenizer.token_to_id(name)) is not None:
