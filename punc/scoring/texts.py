@@ -126,7 +126,7 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
         for one, other in zip_longest(ref, hyp) if match == "utterances" else ():
             ref_id, hyp_id = ("nothing" if side is None else f"utterance '{side.id}'" for side in (one, other))
             if ref_id != hyp_id:
-                raise InputError(f"has {hyp_id} where {reference.path} has {ref_id}",
+                raise InputError(f"it has {hyp_id} where {reference.path} has {ref_id}",
                                  "score the output for the same data directory, or give --match streams if only the "
                                  "utterances differ", hypothesis.path)
         yield name, ref, hyp

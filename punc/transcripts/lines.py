@@ -82,7 +82,7 @@ def _lines(source: Source, row: LineFormat) -> Iterator[tuple[int, re.Match[str]
             continue
         found = row.line.fullmatch(line[0])
         if (at == 0 and row.head) or not (found or (row.other and row.other.fullmatch(line[0]))):
-            raise source.error(f"not a line of {row.name}", "write it like the lines before", line.start())
+            raise source.error(f"not a line of {row.name}", "write it like the other lines", line.start())
         yield at, line, found
 
 
