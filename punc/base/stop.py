@@ -20,7 +20,7 @@ _said = threading.Lock()  # held by the thread that prints the message
 
 
 class Stopped(KeyboardInterrupt):
-    """The exception that the first signal raises in the main thread. `str()` is `interrupted` or `terminated`."""
+    """The exception that the first signal raises in the main thread. Its message is `interrupted` or `terminated`."""
 
     def __init__(self, number: int):
         super().__init__(SIGNALS[signal.Signals(number)])

@@ -1,4 +1,4 @@
-"""`punc score-text`: score punctuated text of any system against a reference."""
+"""`punc score-text`: score text punctuated by any system against a reference."""
 
 import logging
 from argparse import Namespace

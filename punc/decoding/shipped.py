@@ -30,7 +30,8 @@ def find_model(name: str) -> Path:
 
 
 def model_files(directory: Path) -> list[Path]:
-    weights = directory / (SPEC if is_packed(directory) else "final.pt")  # SPEC has the checksums of the other files
+    # SPEC stands for all files of a packed model, because it has their checksums.
+    weights = directory / (SPEC if is_packed(directory) else "final.pt")
     return [weights, directory / "labels.txt", directory / "vocab"]
 
 

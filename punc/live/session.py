@@ -157,7 +157,8 @@ def speaks(items: Iterable[Item]) -> bool:
 
 
 class Writer:
-    """Converts a session's output to messages in a format of OUTPUTS. In a file, `line_end` follows each message."""
+    """Converts a session's output to messages in a format of OUTPUTS. In a file or on standard output,
+    `line_end` follows each message."""
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""

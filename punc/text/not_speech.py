@@ -107,7 +107,7 @@ KINDS: dict[str, Kind] = {
 
 
 class NotSpeech:
-    """Counts text that is not speech, and removes the kinds in `clean`. `words(text)` counts the words of a text."""
+    """Counts text that is not speech, and removes text of the kinds in `clean`. `words(text)` counts the words."""
 
     def __init__(self, clean: tuple[str, ...], words: Callable[[str], int]):
         self._clean, self._words = frozenset(clean), words

@@ -212,7 +212,7 @@ class Run:
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:
-    """Return device type → state of PyTorch's random number generator, for the CPU and for the device."""
+    """Return the states of PyTorch's random number generators for the CPU and the device, by device type."""
     state = {"cpu": torch.get_rng_state()}
     return state if device.type == "cpu" else {**state, device.type: torch.cuda.get_rng_state(device)}
 

@@ -34,7 +34,7 @@ def number(text: str, unit: float = 1) -> float:
 
 
 def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
-    """Convert a text to a finite number. Raises `error(what is wrong, remedy)` for any other text."""
+    """Convert a string to a finite number. Raises `error(what is wrong, remedy)` for any other string."""
     try:
         number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
     except ValueError:

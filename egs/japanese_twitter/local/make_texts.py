@@ -9,7 +9,8 @@ train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_s
 Books are held out as whole works: no work is in two sets. Works are sorted by a hash of their names; the first ones
 are test, the next ones dev. Only the first HELD_OUT sentences of a held-out work are used; its others are in no set.
 In other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations
-of one sentence. Of sentences that differ only in their marks, only one is used: in test if possible, otherwise in dev.
+of one sentence. Of sentences that differ only in their marks, only one is used: in test or else in dev, if
+it is in one of them.
 """
 
 import random

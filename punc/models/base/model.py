@@ -48,7 +48,7 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.submodels: dict[str, Model] = {}  # option → a trained model that is a frozen part of this model
-        self.kept_options: dict[str, Any] = {}  # option → the value to save, if the option's own value is a path
+        self.kept_options: dict[str, Any] = {}  # option → the value that is saved instead of a path
         self.conf: dict[str, Any] = {}  # the training options; empty in a new model
 
     @property

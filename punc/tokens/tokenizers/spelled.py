@@ -24,7 +24,7 @@ MAX_LENGTH = 32  # characters; of longer words, only the first 16 and the last 1
 
 class SpelledTokenizer(LookupTokenizer):
     """Gives a word of the vocabulary one token, and any other word several tokens. Raises InputError if the vocabulary
-    does not end with characters."""
+    does not end with the character tokens."""
 
     token_type = "spelled"
     meaning = "a word, or a character of a word that is not in the vocabulary"
