@@ -320,7 +320,8 @@ def test_compare_system_with_itself():
 
 
 def test_compare_p_by_enumeration():
-    """Six units can be exchanged in 64 ways. p approximates the fraction that reaches the observed difference."""
+    """Six units can be swapped between the systems in 64 ways. p approximates the fraction of these ways in which the
+    difference is at least the observed one."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())

@@ -498,7 +498,7 @@ def dilated_at(t, layer, vector, w):
     """Return the output of the first `layer` convolutions at step t, by recursion."""
     if not layer:
         return vector(t)
-    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd: highways
+    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd indices: highways
     dilation = 2 ** (layer - 1)
     before, here, after = (dilated_at(place, layer - 1, vector, w)
                            for place in (t - dilation // 2, t, t + (dilation + 1) // 2))

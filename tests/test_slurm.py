@@ -370,7 +370,7 @@ def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
 def test_slurm_max_jobs_run(submit, tmp_path):
     alone = "mkdir lock && sleep 0.3 && rmdir lock"
     assert submit("--max-jobs-run", "1", "JOB=1:3", "JOB.log", "eval", alone).returncode == 0
-    # Each job waits until another one has started, so they succeed only if two run at a time.
+    # Each job waits until another one has started, so the jobs succeed only if two run at a time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert submit("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0

@@ -162,7 +162,7 @@ def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int
 
 
 def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
-    """Return a part's file, its number of words, and the speakers that it names."""
+    """Return the path of a part's file, and the part's number of words and speakers."""
     words, speakers, start = 0, set(), prefix.encode()
     for line in part.data.splitlines():
         if prefix and line.startswith(start):
