@@ -113,7 +113,7 @@ def test_overall_micro_average_of_published_table(labels):
     predicted = np.array([right[0] / 0.582, right[1] / 0.616, 0]).round()
     counts = np.zeros((4, 4))
     counts[[1, 2, 3], [1, 2, 3]] = right
-    counts[1:, 0] = expected - right  # P and R do not depend on what replaces a correct mark
+    counts[1:, 0] = expected - right  # P and R do not depend on what is written instead of a mark
     counts[0, 1:] = predicted - right
     found = compute_metrics(counts, labels)
     assert [found[f"overall.{part}"] for part in ("P", "R", "F1")] == pytest.approx([60.3, 48.6, 53.8], abs=0.1)

@@ -111,7 +111,7 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
 
 @pytest.fixture
 def recipe(model, data, tmp_path):
-    """Make a script that calls the recipes' `decode` with a packed model and the punc command above."""
+    """Make a script that calls the recipes' `decode` with a packed model, and with PROGRAM as `punc`."""
     pack(model, tmp_path / "packed")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")

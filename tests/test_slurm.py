@@ -28,7 +28,7 @@ SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
-# This simulated sbatch records its arguments. If there is only one job, it runs the script.
+# This simulated sbatch records its arguments. If there is only one job, this sbatch also runs the script.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked
@@ -309,7 +309,7 @@ def tails(place):
 
 
 def kill_all_of(place):
-    """Kill all processes that jobs have left behind. Their SLURM_CONF names this Slurm."""
+    """Kill all processes that jobs have left behind. In their environment, SLURM_CONF is a path in `place`."""
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"SLURM_CONF={place}/".encode() in environment.read_bytes():
@@ -407,7 +407,7 @@ def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
 
 
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
-    """The two tasks of a Slurm job are the nodes of a training that `train` starts with --train-nodes 2."""
+    """The two tasks of a Slurm job act as the nodes of a training run that `train` starts with --train-nodes 2."""
     (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
     (tmp_path / "a.conf").write_text("\n".join([
         "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",

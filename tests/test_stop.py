@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a program soon and with one line, whatever it is doing."""
+"""Ctrl-C and SIGTERM end a program quickly and with one line of output, whatever the program is doing."""
 
 import signal
 import subprocess

@@ -42,7 +42,7 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-# Tags and marks are left out, because one of them alone would wait for the next word.
+# Tags and marks are left out, because a tag or mark that is sent alone waits for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER, HELD = 50, 2  # words per message in the memory test; words that the server may hold back (spelled letters)

@@ -1,6 +1,6 @@
 """Makes models at the sizes of their papers, and random training sets for them.
 
-Words are from a vocabulary as large as that of TED talks, with frequencies 1 / rank and six letters on average. Texts
+Words are from a vocabulary as large as that of TED talks, with frequencies ∝ 1 / rank and six letters on average. Texts
 of characters have 80 tokens, the last of which is END, with slots after about every sixth character.
 """
 

@@ -97,8 +97,8 @@ def aligned(tokens: Sequence[Token]) -> float:
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Return the calls for training and for dev. Of the calls that are aligned well enough (MIN_ALIGNED), every tenth
-    is dev. The other calls are in neither set."""
+    """Return the calls for training and for dev. Calls that are not aligned well enough (MIN_ALIGNED) are in neither
+    set; of the others, every tenth is dev."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
