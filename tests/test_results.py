@@ -343,7 +343,7 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
 def test_keep_rows_of_another_reference_is_an_error(other):
     with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, new rows have (abd)?; rows of"):
         keep_rows(page("B", **other), page("A"), "egs/toy")
-    # A different reference is allowed if the system is replaced, or if the set is another one.
+    # A different reference is allowed if the new rows replace the old ones, or if they are for another set.
     assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
     assert len(keep_rows(page("B", sets=("asr",), **other), page("A"), "egs/toy").metrics) == 2
 

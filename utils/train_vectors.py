@@ -20,7 +20,7 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
-LINE = 1000  # tokens in a line for gensim, which ignores what follows the first 10,000
+LINE = 1000  # tokens in a line for gensim, which ignores a line's tokens after the first 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
