@@ -1,4 +1,4 @@
-"""Makes random JSON files in the formats of eleven recognisers."""
+"""Makes random JSON files in the formats of recognisers and cloud services."""
 
 import json
 import random

@@ -115,7 +115,7 @@ def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
     """Join the sentences of lines into texts of several sentences.
 
     Lines whose sentences belong together are cut into texts. The sentences of other lines are joined in random order,
-    and so are, separately, the single sentences that remain when lines are cut. A last single sentence is in no text.
+    and so are, separately, the single sentences that remain when lines are cut. A sentence left over is in no text.
     """
     texts, alone = [], {True: [], False: []}
     for line in lines:

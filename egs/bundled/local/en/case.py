@@ -6,7 +6,7 @@ from punc.data.labels import LabelSet, with_capital
 
 
 def capitals(token: str, words: Sequence[str]) -> list[bool]:
-    """Return for each spoken word of a token whether it gets a capital: both do in `Asia-Pacific`, only `q` in `Q3`."""
+    """Return for each spoken word of a token whether it gets a capital. Both words of `Asia-Pacific` get one."""
     lower, at, found = token.lower(), 0, []
     if len(lower) != len(token):  # İ becomes two characters in lower case, so no index fits both
         return [token[:1].isupper()] * len(words)
