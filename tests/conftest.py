@@ -110,9 +110,9 @@ def toy_utterances(task, lengths, rng):
 
 @pytest.fixture(scope="session")
 def toy_store(tmp_path_factory):
-    """Make a store with the sets train_<task> and dev_<task> of the tasks after, before, pause and short.
+    """Make a store with the sets train_<task> and dev_<task> for each of the tasks `after`, `before`, `pause`, `short`.
 
-    `short` is `before` with streams of one to eight words.
+    `short` is like `before`, but its streams have only one to eight words.
     """
     place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)

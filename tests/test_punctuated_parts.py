@@ -75,7 +75,7 @@ def make_parts(model, data, place, jobs, *options):
 
 
 def one_job(model, data, out, *options):
-    """Return the files that one job writes. Remove them."""
+    """Return the content of the files that one job writes, and remove the files."""
     assert run("punctuate", *OPTIONS, *options, model, data, out) == 0
     expected = content(out)
     shutil.rmtree(out)
