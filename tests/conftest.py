@@ -20,7 +20,7 @@ from punc.tokens.vocabulary import Vocabulary
 # Shells start background jobs with SIGINT ignored, and all programs that tests start would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 log.configure()  # tests see messages on standard error, as users do
-# Examples have no deadline, because their time depends on the machine's load.
+# Hypothesis sets no deadline for examples, because their time depends on the machine's load.
 settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # Examples are the same in every run; --hypothesis-profile random draws new ones.
 settings.register_profile("punc", settings.get_profile("random"), derandomize=True)
@@ -110,9 +110,9 @@ def toy_utterances(task, lengths, rng):
 
 @pytest.fixture(scope="session")
 def toy_store(tmp_path_factory):
-    """Make a store with the sets train_<task> and dev_<task> of the tasks after, before, pause and short.
+    """Make a store with the sets train_<task> and dev_<task> for each of the tasks `after`, `before`, `pause`, `short`.
 
-    `short` is `before` with streams of one to eight words.
+    `short` is like `before`, but its streams have only one to eight words.
     """
     place, rng = tmp_path_factory.mktemp("toy"), np.random.default_rng(5)
     (place / "labels.txt").write_text(LABELS)

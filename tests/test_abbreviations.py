@@ -197,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Return the seconds that it takes to read a text with abbreviations, and to count its tokens to learn some."""
+    """Return the seconds that it takes to read a text with abbreviations, and to learn abbreviations from it."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

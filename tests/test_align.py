@@ -171,7 +171,8 @@ def test_rising_points_are_as_many_as_can_be(y, count):
 
 
 def slow_candidates(a, b, n, stride, support):
-    """Return the middle of the longest run of common n-grams in each stride, if the run has enough support."""
+    """Return the middle of the longest run of common n-grams in each stride, if more than `support` of the stride's
+    n-grams have nearly the same offset."""
     found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
     points, candidates = list(zip(*(part.tolist() for part in found))), []
     for number in sorted({i // stride for i, _ in points}):

@@ -33,7 +33,8 @@ ngram 2=2
 
 
 def random_model(rng, order, more=()):
-    """Return a random model as {n-gram: (log10 P, back-off)}. It also has the prefix of each n-gram."""
+    """Return a random model as {n-gram: (log10 P, back-off)}. The model also contains all prefixes of its
+    n-grams."""
     words = [*TOKENS, *more]
     model = {(word,): (float(rng.uniform(-4, 0)), float(rng.uniform(-1, 1))) for word in words if word != "c"}
     for n in range(2, order + 1):
@@ -215,7 +216,7 @@ def test_prune_matches_relative_entropy_by_sums(order, threshold, tmp_path):
                                    atol=1e-5)
 
 
-EVENTS, FIRST, LAST = 10, 20, 1  # words are tokens 0 … 3, and label i is token 10 + i
+EVENTS, FIRST, LAST = 10, 20, 1  # label i is token 10 + i; a text begins with token 20 and ends with token 1
 
 
 def toy(order, seed=0):

@@ -28,7 +28,8 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
 def counted(spoken, heard):
-    """Return the confusions of a text in which `.` follows words with a mark, and the number of omitted words."""
+    """Return the confusions of a text in which `.` follows words with a mark, and the number of its words that do not
+    count, because they are in a long region of errors."""
     found = Confusions()
     words = spoken.split()
     left_out = add_stream(found, [word.rstrip(".") for word in words], heard.split(),

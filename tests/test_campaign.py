@@ -1,4 +1,5 @@
-"""The campaign of docs/campaign.md, with all kinds of inputs and some kills and races. Scripts import what punc has."""
+"""The campaign of docs/campaign.md, with all kinds of inputs and some kills and races. Names that scripts import
+from punc exist."""
 
 import ast
 import contextlib
@@ -83,7 +84,7 @@ def test_valid_inputs_are_read(name, place):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(data=st.data())
 def test_words_in_are_words_out_or_named(name, place, data):
-    """In a valid input, some pieces are replaced by other pieces of it and by odd characters."""
+    """In a valid input, some pieces are replaced by other pieces of the same input, or by odd bytes."""
     kind = KINDS[name]
     folder = make(kind, place)
     path = folder / kind.mutated[0]

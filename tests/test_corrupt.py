@@ -213,7 +213,7 @@ def test_store_noise_same_seed_same_bytes_other_seed_others(stores):
 
 
 def test_store_noise_labels_are_those_of_the_words_before_them(stores):
-    """Errors in words delete few marks and add none. No stream gets a label above its highest label."""
+    """Errors in words delete few marks and add none. No stream gets a label above its highest old label."""
     store, data, drawn = noisy(stores, "word", wer=0.05)
     before, after = streams(store, data), streams(store, drawn)
     assert sum(map(len, after)) != sum(map(len, before))

@@ -98,7 +98,7 @@ def test_count_blocks_sum_to_streams(tmp_path, labels, block):
     assert (by_stream.units, by_stream.block) == (list("abc"), 0)
     np.testing.assert_array_equal(by_stream.confusion, whole.confusion)
     np.testing.assert_array_equal(by_stream.words, whole.words)
-    assert join_blocks(by_block) is by_block  # three streams are too few to be the units
+    assert join_blocks(by_block) is by_block  # three streams are too few units, so blocks remain the units
     assert by_block.confusion.sum((1, 2)).max() <= block
     assert len(by_block.units) == sum(-(-sum(map(len, words[i:i + 3])) // block) for i in (0, 3, 6))
 

@@ -72,7 +72,7 @@ class Whole(NeuralModel):
 
 
 def logits_of(windows, pauses):
-    """Return logits (B, T, 3) from windows (B, T, 3), newest first. The batch cannot change any bit of a result."""
+    """Return logits (B, T, 3) from windows (B, T, 3), newest first. No bit of a result depends on the batch."""
     newest, middle, oldest = windows.unbind(2)
     pause = torch.full(newest.shape, -1.0) if pauses is None else pauses.nan_to_num(nan=-1.0)
     values = newest * 1.0 + middle * 10.0 + oldest * 100.0 + pause * 7.0
@@ -200,7 +200,7 @@ def test_span_groups_are_filled_and_keep_the_order(tmp_path, monkeypatch):
     found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 0, 0))
     assert [len(group) for group in found] == [10] * 10
     assert [span.utterances[0].stream for group in found for span in group] == [f"{i:03}" for i in range(100)]
-    # Each stream has two chunks, because it is slightly longer than one. A group has enough streams to fill its
+    # Each stream has two chunks, because it is slightly longer than a chunk. A group has enough streams to fill its
     # batches.
     found = list(spans.span_groups(DataDir(tmp_path), WordTokenizer(Vocabulary(["<unk>", "</s>"])), 5, 2))
     assert {len(group) for group in found} == {7, 100 % 7}

@@ -85,7 +85,8 @@ LINES = 1
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """Make a checkout with short texts, run all commands of the tutorial in it, and return it with their output."""
+    """Make a checkout with short texts, and run all commands of the tutorial in it. Return the checkout and the
+    commands' output."""
     if not (find_spec("pocketsphinx") and shutil.which("flite")):
         pytest.skip("pocketsphinx and flite are extras")
     root = tmp_path_factory.mktemp("checkout")

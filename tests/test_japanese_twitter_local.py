@@ -81,8 +81,8 @@ def test_divide_no_sentence_in_two_sets():
 
 
 def books(path, works):
-    """Write a file of works, and read it. Each paragraph has one sentence, except the second one, in which no sentence
-    ends."""
+    """Write a file of works, and read it. Each paragraph has one sentence, except the second one of each work, in which
+    no sentence ends."""
     path.write_text("".join(f"#doc {name}\n{name}あ{n}。\nおわらない\n" if n == 0 else f"{name}あ{'い' * n}。\n"
                             for name, size in works.items() for n in range(size)))
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))

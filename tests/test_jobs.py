@@ -1,4 +1,4 @@
-"""Jobs share their work in parts. The process pool returns results in order, and ends with its parent."""
+"""Jobs write parts, which are joined. The process pool returns results in order, and ends with its parent."""
 
 import json
 import logging

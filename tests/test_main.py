@@ -153,7 +153,7 @@ def test_closed_or_full_streams(line, status, message):
     assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
 
 
-@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KB: too little for NumPy, ONNX Runtime or a session
+@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KiB; too few for NumPy, ONNX Runtime, a session
 def test_too_little_memory_is_one_line(tmp_path, limit):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["how", "are", "you"])])
     done = shell(f"ulimit -v {limit}; {PUNC} punctuate en {tmp_path}/data {tmp_path}/out")
@@ -287,7 +287,8 @@ def test_bind(main, line, bound):
 
 @pytest.fixture
 def run(tmp_path):
-    """Return a function that runs the script. It returns the status and both outputs; SCRIPT replaces the path."""
+    """Return a function that runs the script, and returns its status, output and errors. In the errors, SCRIPT stands
+    for the script's path."""
     path = tmp_path / "a script.py"
     path.write_text(SCRIPT)
 

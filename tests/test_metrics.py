@@ -113,7 +113,7 @@ def test_overall_micro_average_of_published_table(labels):
     predicted = np.array([right[0] / 0.582, right[1] / 0.616, 0]).round()
     counts = np.zeros((4, 4))
     counts[[1, 2, 3], [1, 2, 3]] = right
-    counts[1:, 0] = expected - right  # P and R do not depend on what replaces a correct mark
+    counts[1:, 0] = expected - right  # P and R do not depend on what is written instead of a mark
     counts[0, 1:] = predicted - right
     found = compute_metrics(counts, labels)
     assert [found[f"overall.{part}"] for part in ("P", "R", "F1")] == pytest.approx([60.3, 48.6, 53.8], abs=0.1)
@@ -320,7 +320,8 @@ def test_compare_system_with_itself():
 
 
 def test_compare_p_by_enumeration():
-    """Six units can be exchanged in 64 ways. p approximates the fraction that reaches the observed difference."""
+    """Six units can be swapped between the systems in 64 ways. p approximates the fraction of these ways in which the
+    difference is at least the observed one."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())

@@ -130,7 +130,7 @@ def test_make_speech_repeatable(tmp_path):
 
 @pytest.fixture(scope="module")
 def corpus(local, tmp_path_factory):
-    """Return the words and marks of each text of the corpus, and its words in both CTMs."""
+    """Return the words and marks of each text of the corpus, and the text's timed words in both CTMs, ref and asr."""
     place, times = tmp_path_factory.mktemp("ctm"), {}
     for kind in ("ref", "asr"):
         (place / kind).write_bytes(gzip.decompress((CORPUS / f"{kind}.ctm.gz").read_bytes()))

@@ -54,7 +54,7 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """Return the options of a small model: those of SMALL and `changes` that it has, and its first stage, if any."""
+    """Return options of a small model: all of SMALL, `changes` and `text_model` (first stage) that the model has."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -206,7 +206,7 @@ def test_lookahead_is_what_the_model_reads(name, text_model):
 
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_every_trained_weight_has_a_gradient(name, inputs, text_model):
-    without = {**WITHOUT, "characters": False}  # words have one character, so an LSTM over characters never looks back
+    without = {**WITHOUT, "characters": False}  # words have one character, so a character LSTM makes no recurrent step
     model = make(name, text_model, **without | inputs).train()
     tokens = torch.randint(2, 10, (4, 6))
     logits, _ = model(tokens, torch.rand(4, 6), model.initial_state(4))
@@ -498,7 +498,7 @@ def dilated_at(t, layer, vector, w):
     """Return the output of the first `layer` convolutions at step t, by recursion."""
     if not layer:
         return vector(t)
-    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd: highways
+    at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd indices: highways
     dilation = 2 ** (layer - 1)
     before, here, after = (dilated_at(place, layer - 1, vector, w)
                            for place in (t - dilation // 2, t, t + (dilation + 1) // 2))

@@ -1,4 +1,7 @@
-"""Recipes for new corpora: utils/new_recipe.sh makes four kinds of recipes from small texts with traps."""
+"""Recipes for new corpora: utils/new_recipe.sh makes four kinds of recipes from small texts.
+
+The texts have traps: tokens and lines that are easily misread, such as abbreviations and labels of speakers.
+"""
 
 import os
 import random

@@ -199,7 +199,8 @@ def with_pauses(name):
 
 
 def small_set(lengths):
-    """Return streams of `lengths` tokens with pauses, some unknown. A final END would be padding, so there is none."""
+    """Return streams of `lengths` tokens with pauses, some unknown. Their last token is not END, which would be read as
+    padding."""
     data = data_of(lengths)
     data.ids[data.offsets[1:] - 1] = 5
     return data

@@ -190,7 +190,7 @@ def test_render_wrong_settings_raises(settings, message):
 
 
 def findings_data():
-    """Return a page with T-X (three seeds) and Y on ref, Y also on asr, and tests of T-X against Y."""
+    """Return page data of T-X (three seeds) and Y on ref, of Y also on asr, and of tests of T-X against Y."""
     values = {("T-X", "ref"): 60.0, ("T-X.seed2", "ref"): 62.0, ("T-X.seed3", "ref"): 61.0, ("Y", "ref"): 59.2,
               ("Y", "asr"): 4.26}
     metrics = {key: {"COMMA.F1": Interval(NAN, NAN, NAN), "overall.F1": Interval(value, 0, 0),

@@ -42,7 +42,7 @@ def model(unpacked, tmp_path_factory):
 
 
 def said():
-    """Yield (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the output."""
+    """Yield (utterance, channel, begin in the utterance, duration, word, confidence) of each word of the ASR output."""
     for k, utterance in enumerate(list(SEGMENTS)[:4]):
         at = 0.1
         for i in range(8 if utterance != "ann-r1-3" else 5):

@@ -107,7 +107,7 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
 
 
 def test_give_back_freed_memory_takes_less_memory():
-    """Small freed blocks below a block in use stay with the process, until it explicitly gives them back."""
+    """Small freed blocks below a block in use stay with the process until `give_back_freed_memory`."""
     code = """
 import ctypes, os
 from punc.base.processor import give_back_freed_memory

@@ -75,7 +75,7 @@ def make_parts(model, data, place, jobs, *options):
 
 
 def one_job(model, data, out, *options):
-    """Return the files that one job writes. Remove them."""
+    """Return the content of the files that one job writes, and remove the files."""
     assert run("punctuate", *OPTIONS, *options, model, data, out) == 0
     expected = content(out)
     shutil.rmtree(out)
@@ -111,7 +111,7 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
 
 @pytest.fixture
 def recipe(model, data, tmp_path):
-    """Make a script that calls the recipes' `decode` with a packed model and the punc command above."""
+    """Make a script that calls the recipes' `decode` with a packed model, and with PROGRAM as `punc`."""
     pack(model, tmp_path / "packed")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/punc").write_text(f"#!{sys.executable}\n{PROGRAM}")

@@ -1,6 +1,7 @@
 """Training in several ranks has the same losses as in one process, can be continued, and ends if one rank fails.
 
-`pair` starts two processes as ranks with gloo, which perform all runs in RUNS and REFUSED. Tests check their files.
+The fixture `pair` starts two processes as ranks with gloo. They perform all runs in RUNS and REFUSED, and the tests
+check the files that they write.
 """
 
 import contextlib

@@ -141,7 +141,8 @@ theirs\telsewhere\tErr\t77.7\tA & B 2001, table 1
 
 @pytest.fixture
 def toys(tmp_path, monkeypatch):
-    """Write published.tsv and exp/SYSTEM/decode_SET/score: good, bad and always on test, and bad on asr."""
+    """Write published.tsv, and the scores exp/SYSTEM/decode_SET/score of three systems (good, bad, always) on test, and
+    of bad on asr."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     (tmp_path / "published.tsv").write_text(PUBLISHED, encoding="utf-8")
@@ -304,7 +305,7 @@ def test_keep_rows_of_other_systems_in_the_order_of_the_page():
     assert [(*key, row["Err"].value) for key, row in merged.metrics.items()] == [
         ("A", "ref", 50), ("B", "ref", 1), ("C", "ref", 50), ("D", "ref", 1)]
     assert [*merged.signatures] == [*merged.metrics]
-    # Kept tests are dropped, because they compared the old B.
+    # The tests of the older page are dropped, because each of them compared the old B.
     assert [(test.this, test.other) for test in merged.tests] == [("B", "D")]
     assert {name: cost.seconds for name, cost in merged.costs.items()} == {"A": 50, "B": 1, "C": 50, "D": 1}
     assert merged.command == "./run.sh\n./run.sh --systems 'B D'"
@@ -342,7 +343,7 @@ def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tes
 def test_keep_rows_of_another_reference_is_an_error(other):
     with pytest.raises(InputError, match=r"egs/toy: ref of A has reference:abc, new rows have (abd)?; rows of"):
         keep_rows(page("B", **other), page("A"), "egs/toy")
-    # A different reference is allowed if the system is replaced, or if the set is another one.
+    # A different reference is allowed if the new rows replace the old ones, or if they are for another set.
     assert len(keep_rows(page("A", **other), page("A"), "egs/toy").metrics) == 1
     assert len(keep_rows(page("B", sets=("asr",), **other), page("A"), "egs/toy").metrics) == 2
 

@@ -56,7 +56,7 @@ def test_run_job_array(run_pl, tmp_path):
 
 
 def test_run_max_jobs_run_is_kept(run_pl, tmp_path):
-    # Each job waits until another one has started, so they succeed only if two run at a time.
+    # Each job waits until another one has started, so the jobs succeed only if two run at a time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert run_pl("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0

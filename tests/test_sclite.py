@@ -87,7 +87,7 @@ def test_sclite_agrees_on_text_with_errors(tmp_path, rate):
     vocabulary = [f"w{n}" for n in range(500)]
     refs = [rng.choices(vocabulary, k=rng.randint(1, 60)) for _ in range(100)]
     pairs = [(ref, recognised(ref, vocabulary, rate, rng)) for ref in refs]
-    # Of alignments with equally many errors, sclite prefers those with fewer substitutions, so the sums are compared.
+    # Of alignments with equally many errors, sclite prefers those with fewer substitutions, so only sums are compared.
     (words, _, *errors), (sclite_words, _, *sclite_errors) = ours(pairs), sclite(tmp_path, pairs)
     assert (words, sum(errors)) == (sclite_words, sum(sclite_errors))
     for name, side in (("ref", 0), ("hyp", 1)):

@@ -28,7 +28,7 @@ SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
-# This simulated sbatch records its arguments. If there is only one job, it runs the script.
+# This simulated sbatch records its arguments. If there is only one job, this sbatch also runs the script.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked
@@ -309,7 +309,7 @@ def tails(place):
 
 
 def kill_all_of(place):
-    """Kill all processes that jobs have left behind. Their SLURM_CONF names this Slurm."""
+    """Kill all processes that jobs have left behind. In their environment, SLURM_CONF is a path in `place`."""
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"SLURM_CONF={place}/".encode() in environment.read_bytes():
@@ -370,7 +370,7 @@ def test_slurm_failed_and_cancelled_jobs(submit, tmp_path):
 def test_slurm_max_jobs_run(submit, tmp_path):
     alone = "mkdir lock && sleep 0.3 && rmdir lock"
     assert submit("--max-jobs-run", "1", "JOB=1:3", "JOB.log", "eval", alone).returncode == 0
-    # Each job waits until another one has started, so they succeed only if two run at a time.
+    # Each job waits until another one has started, so the jobs succeed only if two run at a time.
     (tmp_path / "wait.sh").write_text(
         "touch on.$1\nfor i in $(seq 100); do [ $(ls on.* | wc -l) -ge 2 ] && exit 0; sleep 0.05; done\nexit 1\n")
     assert submit("--max-jobs-run", "2", "JOB=1:2", "JOB.log", "bash", "wait.sh", "JOB").returncode == 0
@@ -407,7 +407,7 @@ def test_slurm_stopped_run_cancels_its_jobs(slurm, tmp_path, number):
 
 
 def test_slurm_trains_by_two_tasks(slurm, toy_store, tmp_path):
-    """The two tasks of a Slurm job are the nodes of a training that `train` starts with --train-nodes 2."""
+    """The two tasks of a Slurm job act as the nodes of a training run that `train` starts with --train-nodes 2."""
     (tmp_path / "slurm.conf").write_text("command sbatch --export=ALL\noption nodes=* --ntasks $0\n")
     (tmp_path / "a.conf").write_text("\n".join([
         "--model=t_lstm", "--embedding-dim=6", "--hidden-dim=8", "--train-set=train_short", "--dev-set=dev_short",

@@ -130,7 +130,8 @@ def test_finish_writes_model_and_conf(tmp_path):
     run_of(tmp_path, (model, updates)).end_epoch(FIRST)
     assert not finished(tmp_path, CONF, TrainingOptions())
     finish(tmp_path, model, CONF)
-    # An option that is newer than the model has its default. Threads and device change at most the last bits.
+    # An option that did not exist when the model was trained counts as having its default. Threads and device change
+    # at most the last bits of the weights.
     for conf in (CONF, CONF | {"biases": False}, CONF | {"threads": 4, "device": "cuda"}):
         assert finished(tmp_path, conf, TrainingOptions())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["conf", "final.pt", "labels.txt", "vocab"]

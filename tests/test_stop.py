@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a program soon and with one line, whatever it is doing."""
+"""Ctrl-C and SIGTERM end a program quickly and with one line of output, whatever the program is doing."""
 
 import signal
 import subprocess
@@ -64,7 +64,8 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def stopped(tmp_path):
-    """Return a function that starts a program and signals it. It returns the messages, the status and the seconds."""
+    """Return a function that starts a program, sends it signals, and returns its messages, its status, and the
+    seconds from the signal to its end."""
     def stopped(program, *numbers, delay=0.0, before="env"):
         (tmp_path / "program.py").write_text(program)
         (tmp_path / "sleeps.py").write_text(SLEEPS)

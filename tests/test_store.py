@@ -29,7 +29,7 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 @pytest.fixture
 def place(tmp_path):
-    """Make labels.txt and the data directories train (with labels and pauses) and test (without)."""
+    """Make labels.txt and the data directories train (with labels and pauses) and test (with neither)."""
     (tmp_path / "labels.txt").write_text(LABELS)
     pauses = np.array([0.5, np.nan, 0.25], np.float32)
     write_data_dir(tmp_path / "train", [

@@ -112,7 +112,7 @@ def test_tokens_without_a_slot_are_certain():
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
 def test_batches_have_the_targets_of_their_slots(model, toy_store):
-    """The batches equal those without a teacher, stateful or in chunks, shared by ranks or not."""
+    """The batches are the same as without a teacher, whether stateful or in chunks, shared by ranks or not."""
     store = Store(toy_store)
     data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
     targets = np.random.default_rng(1).integers(1, 255, (len(data.ids), 3)).astype(np.uint8)

@@ -121,7 +121,7 @@ def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_wa
 
 @pytest.fixture(scope="module")
 def plain_weights():
-    """Cache the weights that each run has after one epoch with unchanged options."""
+    """Return a cache for the weights that each run has after one epoch with unchanged options."""
     return {}
 
 
@@ -154,7 +154,7 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
     """Each pair of epochs reads every slot once. In `parts`, the second pair has a different order of chunks. The
-    learning rate falls all the time."""
+    learning rate falls in equal steps over all epochs."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 
@@ -355,7 +355,8 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
-    """The continued run reaches the same model and logs the same losses. It repeats only the batch after the state."""
+    """The continued run reaches the same model and logs the same losses. It begins with the batch after the last state
+    that was written."""
     whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:

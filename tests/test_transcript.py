@@ -81,7 +81,7 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """Separate steps give the same labels: a data directory of the CTM's words, their pauses, and `punc punctuate`."""
+    """Separate steps give the same labels: make a data directory of the CTM's words, add their pauses, punctuate it."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -434,7 +434,8 @@ def together(place, texts, *options, model="en"):
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
 def every_format(request, tmp_path_factory):
-    """Return for each format the file, the punctuated file, and the results of second runs, one for each --marks."""
+    """Return for each format a file, the punctuated file, and what results if the latter is punctuated again with each
+    value of --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
     found = together(place / "once", texts, model=model)

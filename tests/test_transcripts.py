@@ -1,4 +1,4 @@
-"""Transcripts as subtitles, columns, markup and text are written back with marks in their words."""
+"""Transcripts in the form of subtitles, columns, markup or text are written back with marks added to their words."""
 
 import time
 from itertools import pairwise

@@ -157,7 +157,8 @@ def test_training_set_without_turns_is_refused(corpus, tmp_path, capsys):
 
 
 def test_store_tokens_of_words_and_joined_sets_have_turns(corpus, tmp_path):
-    """The flag of a word is at the space after its characters. In a joined set, a set without turns has no changes."""
+    """The flag of a word is at the space after its characters. In a joined set, words from a set without turns
+    have no speaker change."""
     make(tmp_path / "char", corpus, "dev", token_type="char")
     chars, words = Store(tmp_path / "char").set("dev"), Store(corpus / "store").set("dev")
     assert chars.turns[chars.labels >= 0].tolist() == words.turns.tolist()

@@ -1,4 +1,4 @@
-"""The word CRF has the posteriors of CRFsuite, if that is installed, and the features and triggers of slow loops."""
+"""The word CRF has the same posteriors as CRFsuite (if installed), and the same features and triggers as slow loops."""
 
 import shutil
 import sys
@@ -46,7 +46,7 @@ def test_word_crf_learns_and_loads_without_crfsuite(task, toy_store, tmp_path, m
 
 @pytest.fixture
 def suite(monkeypatch, toy_store, tmp_path):
-    """Return a model of the toy texts, the input of CRFsuite's trainer, and CRFsuite's tagger with its model file."""
+    """Return a model of the toy texts, the data given to CRFsuite's trainer, and CRFsuite's tagger for this model."""
     given = []
 
     class Trainer(pytest.importorskip("pycrfsuite", reason="no python-crfsuite: the extra 'crf'").Trainer):

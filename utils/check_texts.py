@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """usage: check_texts.py [--times TIMES] [--asr CTM-OR-DIR] [--audio DIR] TEXT-DIR
 
-Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. Word times, ASR output and recordings
-must belong to these texts: their ids are the names of the files without .txt. Prints how many texts have word times,
-ASR output and recordings, and lists ids that belong to no text. If only texts are given, fewer texts are enough,
-because split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
+Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. The ids of word times, ASR output and
+recordings must be the names of these files without .txt. Prints how many texts have word times, ASR output and
+recordings, and lists ids that belong to no text. If only texts are given, fewer texts are enough, because
+split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
 """
 
 import sys
@@ -43,7 +43,7 @@ def recordings(folder: Path) -> list[Path]:
 
 
 def compare(what: str, path: str, ids: set[str], names: Sequence[str]) -> None:
-    """Print how many texts have one of the ids. Raises InputError if no text has one."""
+    """Print how many of the texts `names` are among the ids. Raises InputError if none is."""
     known, unknown = ids & set(names), ids - set(names)
     if not known:
         raise InputError(f"no text is called '{min(ids)}'; the texts are {some(names)}",

@@ -22,7 +22,7 @@ from punc.results.page_data import join_seeds, read_page_data, read_published
 TEXT = {"light": "#1f2328", "dark": "#e6edf3"}
 KINDS = {"ours": (COLOURS[0], "o"), "to compare": (COLOURS[4], "s"), "published, same test set": (COLOURS[1], "D"),
          "published, another test set": (COLOURS[7], "^")}
-PANELS = {"F1 of all marks [%]": False, "wrong slots [%]": True}  # title of a panel: whether its metric is Err
+PANELS = {"F1 of all marks [%]": False, "wrong slots [%]": True}  # title of each panel, and whether it shows Err
 
 
 class Row(NamedTuple):

@@ -21,8 +21,8 @@ FRAMES = 100  # frames/s
 # Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first; wide beams
 # would take three times as long and find the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768; peak of the noise added if alignment fails, as it can if the last word ends in digital silence
-MAX_STATES = 5000  # maximum number of active states; more would take longer and find the same words
+FAINT = 2  # of 32768; peak of noise that is added if alignment fails, for example because of digital silence at the end
+MAX_STATES = 5000  # maximum number of active states; with more states, decoding takes longer but finds the same words
 VOICE = "kal16"  # a voice of flite
 
 

@@ -148,7 +148,8 @@ def add_speakers(found: Survey, table: str) -> None:
 
 
 def read_sets(split: Path) -> dict[str, list[Path]]:
-    """Return the texts of each set. Write rest and tree if one is missing. Raises InputError if lists do not match."""
+    """Return the texts of each set. Write rest and tree if one is missing. Raises InputError if a text is in two of
+    test_ref, dev and train, or if tree and rest do not add up to train."""
     sets: dict[str, list[Path]] = {}
     seen: dict[str, str] = {}
     for name in SHARES:

@@ -34,7 +34,7 @@ from punc.text.passages import file_name
 
 MIN_TEXTS = 4  # one text each for test and dev, and two for training, because 4-gram+DT-p splits train
 LEAST = 2  # minimum number of texts in a set, if they are not too large
-STREAMS = 10  # texts in a share, if possible; confidence intervals resample recordings only if there are ten
+STREAMS = 10  # minimum number of texts in a share, if possible; intervals resample recordings only if there are ten
 SHARES = {"test_ref": Fraction(1, 10), "dev": Fraction(1, 10), "train": Fraction(8, 10)}
 TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # shares of train
 
@@ -162,7 +162,7 @@ def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int
 
 
 def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
-    """Return a part's file, its number of words, and the speakers that it names."""
+    """Return the path of a part's file, and the part's number of words and speakers."""
     words, speakers, start = 0, set(), prefix.encode()
     for line in part.data.splitlines():
         if prefix and line.startswith(start):

@@ -20,11 +20,11 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.data.labels import LabelSet
 
-LINE = 1000  # tokens in a line for gensim, which ignores what follows the first 10,000
+LINE = 1000  # tokens in a line for gensim, which ignores a line's tokens after the first 10,000
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yield each stream's words, each followed by its label if `marks` has that. `words`: maximum number; 0: all."""
+    """Yield each stream's words, each followed by its label if that is in `marks`. `words`: maximum number; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():

@@ -3,7 +3,7 @@
 
 Prints the `--scale` for the labels without a mark (before or after the word) that gives the highest F1 of marks on dev
 sets. F1 is averaged over the sets, so that large and small sets count equally. DECODE-DIR is DATA-DIR punctuated with
-`--posteriors true`. The case of words is ignored. The F1 of each factor tried is printed to standard error.
+`--posteriors true`. The case of words is ignored. The F1 of each scale tried is printed to standard error.
 """
 
 import sys

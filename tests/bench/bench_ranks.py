@@ -3,11 +3,11 @@
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
 The two processes run under torchrun, as in `torchrun --nproc-per-node 2 --no-python punc train …`. There are R rounds.
-In each round, each setting trains on N tokens after a warm-up. Prints the median slots per second of each setting, its
-ratio to one thread, and how many processors it kept busy. If these are fewer than its threads, other programs probably
-ran at the same time, and the ratios are not reliable. The last column is the ratio that two ranks would have if neither
-ever waited, computed from the processor time of the first rank. The frequency of the n-th most frequent word is
-proportional to 1 / n. Texts of characters have lines of 80 characters.
+In each round, each setting trains on N tokens after a warm-up. Prints for each setting the median slots per second,
+their ratio to one thread, and the number of processors kept busy. If this number is lower than the number of threads,
+other programs probably ran at the same time, and the ratios are not reliable. The last column is the ratio that two
+ranks would have if neither ever waited, computed from the processor time of the first rank. The frequency of the n-th
+most frequent word is proportional to 1 / n. Texts of characters have lines of 80 characters.
 """
 
 import argparse

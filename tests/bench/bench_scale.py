@@ -46,7 +46,7 @@ def draw_ranks(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def draw_marks(rng: np.random.Generator, ranks: np.ndarray) -> np.ndarray:
-    """Return the mark after each word as an index into MARKS. It depends on the next word."""
+    """Return the mark after each word as an index into MARKS. The mark depends on the next word."""
     kinds = np.append(ranks[1:], 0) * 2654435761 % 65521 % 7 % 4
     drawn, limits = rng.random((len(ranks), 1)), CHANCES.cumsum(axis=1)[kinds, :3]
     return (drawn > limits).sum(axis=1)

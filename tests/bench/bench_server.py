@@ -5,8 +5,9 @@
 - Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at irregular
   times. The delay runs from the time when a word is sent to the time when the answer that it makes possible arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
-- HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers, and `punc transcript --nj 2` reads as
-  many words. Then clients send ten times as many short requests in JSON while live clients run. Each answer is checked.
+- HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers. For comparison, `punc transcript
+  --nj 2` reads as many words. Then clients send ten times as many short requests in JSON while live clients run. Each
+  answer is checked.
 - End: how long the server takes to end after SIGTERM with 4 requests under way, and how many of them it answers.
 - Memory: finally, --words words go through the connections as fast as they are answered. The resident size of the
   server is read five times, first after a tenth of the words, and last after all words.
@@ -41,7 +42,7 @@ from punc.decoding.shipped import find_model
 
 LIVE, TEXT = "en-live", "en"
 AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8"))["lookahead"]
-# Tags and marks are left out, because one of them alone would wait for the next word.
+# Tags and marks are left out, because a tag or mark that is sent alone waits for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER, HELD = 50, 2  # words per message in the memory test; words that the server may hold back (spelled letters)

@@ -1,6 +1,6 @@
 """Makes models at the sizes of their papers, and random training sets for them.
 
-Words are from a vocabulary as large as that of TED talks, with frequencies 1 / rank and six letters on average. Texts
+Words are from a vocabulary as large as that of TED talks, with frequencies ∝ 1 / rank and six letters on average. Texts
 of characters have 80 tokens, the last of which is END, with slots after about every sixth character.
 """
 
@@ -61,7 +61,8 @@ def model_of(title: str, **given: float) -> torch.nn.Module:
 
 
 def batches_of(title: str, tokens: int) -> tuple[Callable[[], Iterator[Batch]], int]:
-    """Return a function that yields batches of about `tokens` training tokens in total, and the exact number."""
+    """Return two values: a function that yields the training batches, and the number of their tokens, which is about
+    `tokens`."""
     data = characters_of(tokens) if title in OF_CHARACTERS else words_of(tokens)
     if title.startswith("T"):
         return partial(stateful, data, 1, 100, 5), len(data.ids)

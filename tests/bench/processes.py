@@ -31,7 +31,7 @@ class Usage(NamedTuple):
 
 
 def tree(process: int) -> list[int]:
-    """Return a process and its descendants, or an empty list if the process has ended."""
+    """Return the ids of a process and its descendants, or an empty list if the process has ended."""
     try:
         below = [child for task in Path(f"/proc/{process}/task").iterdir()  # each thread has its own child processes
                  for child in (task / "children").read_text().split()]

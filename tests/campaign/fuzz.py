@@ -32,7 +32,7 @@ from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
 SECONDS, KILL_SECONDS = 10, 120  # s: limit of processor time per input; time after which a worker is killed
-MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader (characters, 3-word utterances) needs 4.5 s per MiB
+MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader, of characters, needs 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space per process
 KEPT = 3  # maximum number of failures to write for each kind of input and place in the code
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
@@ -89,7 +89,7 @@ class Runner:
         try:
             read = kind.read(folder, rng)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        except (InputError, OSError) as error:  # refusals: punc's main prints an OSError, too
+        except (InputError, OSError) as error:  # refusals; punc also reports an OSError in one line
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if "\n" in str(error):
                 return "refused", "traceback", ("several lines", str(error))

@@ -80,7 +80,7 @@ FILES: dict[str, tuple[str, str, Callable[[Any, Path], object]]] = {
 
 
 def make_soft_targets(folder: Path, rng: random.Random) -> None:
-    """Make a store, and targets for its set. All inputs get copies of the same targets."""
+    """Make a store, and soft targets for its training set. All inputs get copies of the same targets."""
     made = folder.parent / "made_soft"
     if not made.is_dir():
         made.mkdir()

@@ -96,7 +96,7 @@ def read(folder: Path, rng: random.Random) -> None:
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError if a file has changed. The layout of JSON may change, but not its values."""
+    """Raise AssertionError unless `content` equals the file's content. The layout of JSON may differ, but no value."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")

@@ -1,4 +1,4 @@
-"""Makes random JSON files of recognisers other than Whisper and Vosk, and finds the words that people see in them."""
+"""Makes random JSON files in the formats of recognisers and cloud services."""
 
 import json
 import random

@@ -32,8 +32,8 @@ class Payload:
 
 
 def payloads(marker: Path) -> list[bytes]:
-    """Return payloads that make the directory `marker` if they are unpickled, evaluated or run by a shell, and XML with
-    an external entity."""
+    """Return payloads that make the directory `marker` if they are unpickled, evaluated or run by a shell. The last
+    payload is XML with an external entity."""
     name, code = os.fsencode(marker), f"__import__('os').mkdir('{marker}')".encode()
     plain = [pickle.dumps(Payload(marker), protocol) for protocol in (0, 2, 4)]
     return [*plain, *(b"utt PKL" + content for content in plain), *(b"\x93NUMPY" + content for content in plain), code,

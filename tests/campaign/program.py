@@ -1,4 +1,4 @@
-"""The command line of `punc`, apart from world.py, because stream.py measures memory and must not import PyTorch."""
+"""The command line of `punc`. It is not in world.py, because stream.py measures memory and must not import PyTorch."""
 
 import sys
 

@@ -35,8 +35,8 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s; the program must end within this time
 EARLY = 0.2  # s; half of the signals come within this time
-UTTERANCES, WORDS = 24, 400_000  # takes some seconds; longer utterances would outlast stop.GRACE
-TRAINING_WORDS = 60_000  # an epoch lasts three seconds
+UTTERANCES, WORDS = 24, 400_000  # punctuated in some seconds; longer utterances would outlast stop.GRACE
+TRAINING_WORDS = 60_000  # with these, an epoch lasts three seconds
 
 
 class Program(NamedTuple):

@@ -29,7 +29,8 @@ PLACES = 200
 
 
 def words(count: int, seed: int) -> Iterator[tuple[str, float]]:
-    """Yield words, each with a pause in seconds. One in 50 is unknown; the others have frequencies 1 / rank."""
+    """Yield words, each with a pause in seconds. The model does not know one word in 50; the frequencies of the other
+    words are proportional to 1 / rank."""
     from punc.decoding.shipped import FOLDER
     known = [word for word in (FOLDER / "en-live/vocab").read_text(encoding="utf-8").split("\n")[2:] if word]
     draw = random.Random(seed)

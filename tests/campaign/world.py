@@ -237,7 +237,7 @@ def run_in(area: Path, *lines: list[str]) -> None:
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Give an area the inputs of a version. `data` stays that of version a, but b doubles the times of its words."""
+    """Give an area the inputs of a version. `data` stays that of version a; for b, its words begin twice as late."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")

@@ -97,7 +97,8 @@ def aligned(tokens: Sequence[Token]) -> float:
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Return the training calls, and every tenth call for dev. Calls below MIN_ALIGNED are in neither."""
+    """Return the calls for training and for dev. Calls that are not aligned well enough (MIN_ALIGNED) are in neither
+    set; of the others, every tenth is dev."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
@@ -125,13 +126,13 @@ def marks(token: Token) -> str:
 
 
 def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
-    """Convert tokens to spoken words. The mark of a dropped token moves to the previous word; the strongest mark is
-    kept.
+    """Convert tokens to spoken words. The mark of a dropped token moves to the previous word, which keeps the stronger
+    of its marks.
 
     A pause is known if the words on both sides have times and no token without a time was dropped between them. The
-    time of dropped tokens is subtracted. The words of a token share its time equally. Pauses over `MAX_PAUSE` are
-    unknown, and so are pauses where times jump back by more than `MAX_OVERLAP`. The numbers of tokens, dropped tokens,
-    words, known pauses, pauses that are too long, and times that jump back are added to `counts`.
+    time of dropped tokens does not count as a pause. The words of a token share its time equally. Pauses over
+    `MAX_PAUSE` are unknown, and so are pauses where times jump back by more than `MAX_OVERLAP`. The numbers of tokens,
+    dropped tokens, words, known pauses, pauses that are too long, and times that jump back are added to `counts`.
     """
     counts = Counter() if counts is None else counts
     words, names, times, matched, broken = [], [], [], [], []

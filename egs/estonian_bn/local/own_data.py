@@ -5,7 +5,7 @@
 Makes a data directory from your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
 
     text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
-            utt2spk, segments, wav.scp and reco2file_and_channel are kept if it has them
+            utt2spk, segments, wav.scp and reco2file_and_channel are kept if they exist
     *.trs   files of Transcriber
     *.txt   one text for each recording; the text and its TextGrid have the same name
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-Joins the cased data directory with lower-case ones, and guesses which words of the lower-case ones have a capital. A
-word gets a capital at the beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than
+Joins CASED-DATA-DIR with the lower-case directories DATA-DIR, and guesses which of their words have a capital. A word
+gets a capital at the beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than
 half of its occurrences inside the sentences of the cased text; its neighbours make no difference.
 """
 

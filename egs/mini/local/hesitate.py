@@ -2,8 +2,8 @@
 
 In a text read with all its marks, the pauses would give the marks away. So a quarter of the commas and a twentieth of
 the full stops are silent, and one in forty slots without a mark has a hesitation. A hesitation is a silence; before
-one in three, there is "um" or "uh". The pause lengths of different marks overlap. All random numbers are drawn slot by
-slot, so the result depends only on the text and the seed.
+one in three, there is "um" or "uh". The pause lengths of different marks overlap. The result depends only on the text
+and the seed.
 """
 
 import math
@@ -31,7 +31,7 @@ class Said(NamedTuple):
 
     spoken   the word without its mark
     word     the word of the text in lower case; None for a filler, which is not in the text
-    mark     the mark after the word that the synthesiser sees, which is a comma for a hesitation; "" if there is none
+    mark     the mark that the synthesiser sees after the word (a comma for a hesitation); "" if there is none
     pause    seconds of silence inserted after the word; 0 if there is no mark
     """
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-MIN_CHUNK = 8.0  # s; the decoder subtracts the cepstral mean of each chunk, which is unreliable for a short one
+MIN_CHUNK = 8.0  # s; the decoder subtracts each chunk's cepstral mean, and the mean of a short chunk is unreliable
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:

@@ -7,7 +7,7 @@ word of PERSONAL. Each sentence is made informal in these steps. Each choice dep
 2. Some statements are turned into questions:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
-   - or, one in TAGGED, by adding a tag: …, right? …, ok?
+   - or, in one of TAGGED statements, by adding a tag: …, right? …, ok?
 3. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
    A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
 4. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
@@ -94,7 +94,7 @@ class Informal:
 
 
 def one_in(number: int, seed: str, text: str) -> bool:
-    """Return whether this text is one of the texts chosen at random, one in `number`."""
+    """Return whether a text is chosen, if one in `number` texts is chosen at random."""
     return chance(seed, text) * number < 1
 
 
@@ -136,7 +136,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shorten a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
+    """Shorten a question: do you want to go → want to go; are you coming → you coming. Other questions stay."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))

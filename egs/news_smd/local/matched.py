@@ -8,8 +8,9 @@ Train, dev and test have different documents, and a sentence that occurs several
                               are not enough questions. Half of each source's sentences are questions.
     {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters. About half of the sentences are
                               questions. About half of the questions are in related texts, whose sentences follow one
-                              another in a document; the other questions are combined at random with statements of any
-                              document. There are at most TRAIN texts in train, and at most HELD-OUT in dev and in test.
+                              another in a document. The other questions are joined at random with each other and with
+                              statements of any document. There are at most TRAIN texts in train, and at most HELD-OUT
+                              in dev and in test.
 """
 
 from collections import Counter

@@ -10,10 +10,10 @@ OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 - ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
   train_extra, more talks in LREC format. Its talks are not separated, so every 1,000 sentences form a document. A
   clitic is joined to the word before it (`do n't` becomes `don't`).
-- podcasts: without speakers. A change of speaker is a gap, as in europarl.
-- messages: each is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. Some messages in
-  the corpus lack the beginning up to an apostrophe (`m walking`), so sentences that begin with a word of CUT_OFF are
-  left out.
+- podcasts: without speakers. A change of speaker becomes an empty line, as in europarl.
+- messages: each message is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. Some
+  messages in the corpus lack the beginning up to an apostrophe (`m walking`), so sentences that begin with a word of
+  CUT_OFF are left out.
 """
 
 import re

@@ -3,10 +3,10 @@
 Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT. By the rules of utils/calls, the words are
 converted to spoken form and the calls are divided into sets:
 
-calls, dev_calls                calls of Earnings-22 with pauses
+calls, dev_calls                training and dev calls of Earnings-22, with pauses
 calls_clean, dev_calls_clean    these calls without fillers, which engines leave out
-calls_text                      the text of all calls that are not in dev, with fillers; no pauses
-earnings_ref                    the references of Earnings-21; no pauses yet
+calls_text                      all calls of Earnings-22 except dev, with fillers, without pauses
+earnings_ref                    the references of Earnings-21; pauses are added later
 kaldi_words, kaldi_ctm          the output of Rev's Kaldi system: its words, and CTMs with their times
 ENGINE, ENGINE_words            each engine's output with pauses: with its own marks, and without marks
 
@@ -59,8 +59,8 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls as a data directory of spoken words with capitals, unless it exists. Print its size. Marks are
-    read with the label set `marks`; the default is `labels`.
+    """Write calls as a data directory of spoken words with labels of the set `labels`, unless it exists. Print its
+    size. Marks are read with the label set `marks` (default: `labels`); capitals are added to the labels.
     """
     if (path / "punct").is_file():
         return

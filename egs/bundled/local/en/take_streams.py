@@ -1,7 +1,7 @@
 """usage: take_streams.py IN OUT KEEP OF [WITHOUT]
 
-Writes a share of the streams of the data directory IN to the data directory OUT: of every OF streams in a row, the
-first KEEP, so that all sources are represented. Streams that are also in the data directory WITHOUT are left out first.
+Copies the first KEEP of every OF streams of the data directory IN to the data directory OUT, so that all sources in IN
+are represented. Streams that are also in the data directory WITHOUT are left out and not counted.
 """
 
 import sys
