@@ -22,8 +22,8 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # the size of v in equation (14), which the paper does not give
 NORMALIZATIONS = ("softmax", "sum")
-# Steps in a block: `averages` multiplies by a band matrix for each block. A sum of shifted states would be 5 times as slow
-# for a window of 31 states, and no faster for a window of 5.
+# Steps in a block: `averages` multiplies by a band matrix for each block. A sum of shifted states would be 5 times as
+# slow for a window of 31 states, and no faster for a window of 5.
 BLOCK = 64
 MIN_SUM = 1e-3  # the minimum absolute value of the sum of scores, which can be near 0 because scores can be negative
 

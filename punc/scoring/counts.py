@@ -109,7 +109,10 @@ def confusion(reference: np.ndarray, hypothesis: np.ndarray, unit: np.ndarray, u
 
 
 def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
-    """Return a mask of the slots to count, bool (slots,), in streams of these lengths. For `last_slot`, see `count_streams`."""
+    """Return a mask of the slots to count, bool (slots,), in streams of these lengths.
+
+    last_slot  see `count_streams`
+    """
     last = np.zeros(sum(lengths), bool)
     last[np.cumsum(lengths, dtype=np.int64)[np.array(lengths, np.int64) > 0] - 1] = True
     return (np.ones_like(last), ~last, last)[LAST_SLOTS.index(last_slot)]

@@ -72,7 +72,7 @@ def operations(model: torch.nn.Module) -> int:
 
 
 def waits(run: Callable[[], object], device: torch.device) -> int:
-    """Return how many operations wait for the GPU during a call."""
+    """Call `run`, and return how many operations made the CPU wait for the GPU."""
     if device.type != "cuda":
         return 0
     torch.cuda.set_sync_debug_mode("warn")

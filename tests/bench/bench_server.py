@@ -6,7 +6,7 @@
   times. The delay runs from the time when a word is sent to the time when the answer that it makes possible arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers. For comparison, `punc transcript
-  --nj 2` reads as many words. Then clients send ten times as many short requests in JSON while live clients run. Each
+  --nj 2` reads as many words. Then clients send 10 × --requests short texts in JSON while live clients run. Each
   answer is checked.
 - End: how long the server takes to end after SIGTERM with 4 requests under way, and how many of them it answers.
 - Memory: finally, --words words go through the connections as fast as they are answered. The resident size of the

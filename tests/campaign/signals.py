@@ -144,7 +144,7 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
             if program.kept:  # the training had already finished
                 models, others = models + 1, others + (not same_model(place))
             remove_out(place)
-        if not found["one line"] and not OURS.search(messages):  # the program had not run a line yet
+        if not found["one line"] and not OURS.search(messages):  # Python was still starting
             interpreter += 1
             found["one line"] = True
         elif not all(found.values()):

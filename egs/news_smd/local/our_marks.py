@@ -33,8 +33,8 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 
 
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
-    """Return the overall F1 that a system would have on text with these numbers of marks, given its precision and recall
-    of each mark. All figures are in percent.
+    """Return the overall F1 that a system would have on text with these numbers of marks, given its precision and
+    recall of each mark. All figures are in percent.
 
     The recall gives the number of correct marks. This number, divided by the precision, is the number of output marks.
     """
