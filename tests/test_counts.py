@@ -130,7 +130,7 @@ def test_add_up():
 
 @pytest.mark.parametrize(("ref", "hyp", "names"), [
     (["s-1 a .", "s-2 b"], ["s-1 a ."],
-     ["hyp: has nothing where", "ref has utterance 's-2'; score the output for the same data directory, or"]),
+     ["hyp: it has nothing where", "ref has utterance 's-2'; score the output for the same data directory, or"]),
     (["s-1 a .", "s-3 b"], ["s-1 a .", "s-2 b"], ["'s-2'", "'s-3'"]),
     (["s-1 a ."], ["s-1 a .", "t-1 a ."], ["ref: no stream 't', which", "hyp has"]),
     (["s-1 a .", "u-1 b"], ["s-1 a .", "t-1 b"], ["ref: no stream 't', which", "hyp has"]),
