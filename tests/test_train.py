@@ -398,7 +398,8 @@ def test_train_finished_run_does_nothing(toy_store, tmp_path, capsys):
 
 
 def test_train_second_run_into_a_directory_is_refused(toy_store, tmp_path, capsys):
-    """A second run is refused while the first is alive. Once the first is killed, a run continues from its last epoch."""
+    """A second run is refused while the first is alive. Once the first is killed, a run continues from its last
+    epoch."""
     whole = run(toy_store, tmp_path / "whole", "stateful", epochs=4, min_improvement=0.0)
     exp = tmp_path / "exp"
     line = arguments(toy_store, exp, **SETTINGS | {"epochs": 4, "min_improvement": 0.0})
