@@ -142,7 +142,7 @@ def test_page_without_data_has_the_figures(experiment, tmp_path):
     shutil.copytree(experiment, tmp_path / "exp")
     found = report(tmp_path / "exp", tmp_path)
     assert "test_ref has no plots and no text here: " in found.text
-    assert len(found.read.tables) == 3  # two tables of systems, one for each set, and one of training
+    assert len(found.read.tables) == 3  # a table of systems for each of the two sets, and a table of training
     assert 'id="data"' not in found.text
 
 

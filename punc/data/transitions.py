@@ -20,7 +20,7 @@ from punc.base.files import atomic_file, read_lines
 from punc.data.labels import LabelSet
 
 SEARCH_BATCH = 1024  # the number of stretches that are searched together
-TRANSITIONS = "transitions.txt"  # an optional file of weights in a model directory
+TRANSITIONS = "transitions.txt"  # an optional file in a model directory: the weights of label transitions
 BEGIN = "<s>"  # stands for the start of a text in a file of weights
 
 

@@ -169,7 +169,7 @@ class Graph(nn.Module):
         """Return, for each input and output, the names of its dimensions that have no fixed size."""
         sizes = {0: "batch", 1: "steps"} if self.whole else {0: "batch"}
         found = {name: sizes for group in names for name in group}
-        # A state is (B, …) if it holds tokens, (B, H) in a PeepholeLSTM, and (layers, B, H) in an nn.LSTM.
+        # The batch is the last dimension but one: a state is (B, tokens), (B, H), or (layers, B, H) in an nn.LSTM.
         for number, state in enumerate(inputs[2:]):
             batch = {state.dim() - 2: "batch"}
             found |= {f"state_{number}": batch, f"next_{number}": batch}

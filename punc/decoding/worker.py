@@ -46,7 +46,8 @@ def task_of(spans: list[Span]) -> Task:
 
 
 class Decoder:
-    """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L), or None without `posteriors`.
+    """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L). The posteriors are None unless
+    `posteriors` is true.
 
     With `endings`, label numbers are int8 (S, 2): the best label, and the best of the labels that end a sentence.
     Worker processes receive the decoder without its model, and load the model for their first task.

@@ -67,7 +67,7 @@ class SlotStream:
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Return another stream in the same state. Both share `_state`, because `step` never changes a state."""
+        """Return another stream in the same state. Both share `_state`, because `step` returns a new state."""
         other = copy(self)
         other._pauses = self._pauses.copy()
         return other

@@ -14,8 +14,8 @@ POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
 # The shortest pause in each group, in seconds. A pause under 10 ms, the usual frame shift, counts as no pause.
 PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)
-DISTANCES = (1, 2, 4, 8, 16)  # the shortest distance in each group, in words to the nearest recognition error
-LENGTHS = (1, 3, 6, 11, 21, 41)  # the shortest distance in each group, in words from one mark to the next
+DISTANCES = (1, 2, 4, 8, 16)  # the lower bound of each group: words to the nearest recognition error
+LENGTHS = (1, 3, 6, 11, 21, 41)  # the lower bound of each group: words from one mark to the next
 POSITIONS = (5, 20, 100, 1000)  # the last position in each group, in slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the limits of an axis in percent, with a margin

@@ -16,7 +16,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 
-PARTS = ("P", "R", "F1")  # the rows of a column COLUMN are COLUMN.P, COLUMN.R and COLUMN.F1
+PARTS = ("P", "R", "F1")  # a table column, such as `overall`, shows the metrics overall.P, overall.R and overall.F1
 SUMMARY = "F1"  # the part by which systems are compared
 OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # what can happen to a word
 TAKEN = ("overall", "macro", "sentence", "capital")  # names of other metrics, which `parse_collapse` refuses

@@ -1,7 +1,7 @@
 """The marks after words, for subtitles and paragraphs: where sentences end, and which words belong together.
 
 The spelling shows the kind of a word: a name's words begin with capitals, a number has digits, an initial is one
-capital with a point. So the rules hold for any language. Only number words (*one*, *hundred*) are listed, in
+capital with a point. So the rules hold for any language. Only number words (*one*, *hundred*) need a list,
 number_words.txt.
 """
 

@@ -1,4 +1,4 @@
-"""Trains models by gradient, epoch by epoch.
+"""Trains models by gradient descent, epoch by epoch.
 
 In each epoch, the model is trained on the training set; then the development set is scored. At first, the learning rate
 is constant. Once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch.
