@@ -270,9 +270,9 @@ def error(text):
     ('{"text": "a", "text": "b"}', "file:1: an object has the member 'text' twice; keep one"),
     ('{"text": "a", "start": 1e999}', "file:1: a number that is too large"),
     ('{"text": "a", "start": ' + "9" * 5000 + "}", "file:1: a number that is too large"),
-    ('{"foo": 1}', "file:1: not one of the known JSON"), ("[[1]]", "file:1: not one of the known JSON"),
-    ('{"notes": ["hi you all"]}', "file:1: not one of the known JSON formats; there are texts in"),
-    ('{"text": "", "said": [{"phrase": "hi you"}]}', "file:1: not one of the known JSON formats"),
+    ('{"foo": 1}', "file:1: no text where the known JSON"), ("[[1]]", "file:1: no text where the known JSON"),
+    ('{"notes": ["hi you all"]}', "file:1: no text where the known JSON formats have it; there are texts in"),
+    ('{"text": "", "said": [{"phrase": "hi you"}]}', "file:1: no text where the known JSON formats"),
     ('{"is_final": false, "channel": {"alternatives": [{"transcript": "hi"}]}}',
      "file:1: only results that are not final")])
 def test_errors(text, said):

@@ -142,7 +142,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     partial = any(reader.skipped for reader, _ in found)
     if found and not stay and not partial:
         return Transcript(found[0][0].shape.row.name, [], document, encoding=source.encoding)
-    what = "only results that are not final" if partial else "not one of the known JSON formats"
+    what = "only results that are not final" if partial else "no text where the known JSON formats have it"
     raise source.error(what + (f"; there are texts in {_named(stay)}" if stay else ""),
                        "give a format that docs/formats.md lists")
 
