@@ -38,7 +38,7 @@ def drawn(rows, steps, labels=L, seed=1, dtype=torch.float64):
 
 
 def score(crf, emissions, path):
-    """Return C(y) of equation (2)."""
+    """Return C(y) of equation (2) in `punc.layers.crf`."""
     return (crf.begin[path[0]] + sum(emissions[t, y] for t, y in enumerate(path))
             + sum(crf.transitions[pair] for pair in pairwise(path)) + crf.end[path[-1]])
 
@@ -173,7 +173,8 @@ def emissions(model, ids):
 
 
 def scores(model, ids, scale=1.0):
-    """Return C(y) of equation (2) for all label sequences of a text. `scale` multiplies the posterior of O."""
+    """Return C(y) of equation (2) in `punc.layers.crf` for each label sequence. `scale` multiplies the posterior of
+    O."""
     own = emissions(model, ids) + np.log([scale, 1, 1])
     begin, follow, end = (w.detach().numpy() for w in (model.chain.begin, model.chain.transitions, model.chain.end))
     return {path: begin[path[0]] + own[range(len(path)), path].sum() + sum(follow[pair] for pair in pairwise(path))

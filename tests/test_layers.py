@@ -1,4 +1,4 @@
-"""Layers equal loops: filters, highway, windows of words, sigmoid layers, pauses and dropout."""
+"""Filters, highway, windows of words, sigmoid layers, pauses and dropout; some are compared with plain loops."""
 
 import math
 from itertools import pairwise

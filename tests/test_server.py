@@ -317,8 +317,8 @@ def test_client_that_floods_with_pings_is_told_and_closed():
             socket.transport.write(b"\x89\x80\0\0\0\0" * 300)
             with pytest.raises(ConnectionClosed, match="more than 100 pings a second"):
                 await socket.recv()
-        async with connect(url) as socket:  # this message has too many lines
-            await socket.send("\n" * 5000)
+        async with connect(url) as socket:
+            await socket.send("\n" * 5000)  # more lines than a message may have
             assert json.loads(await socket.recv())["error"].startswith("message: more than 1000 lines")
             with pytest.raises(ConnectionClosed, match="1008"):
                 await socket.recv()

@@ -305,7 +305,7 @@ def test_capitalized_at_starts_and_after_sentences_and_turns():
 def test_paragraphs_end_at_turns_silences_and_length():
     words, marks, *_ = timed("one two. three four. five six")
     turns, pauses = np.zeros(6, bool), np.array([0, 3.0, 9.0, 0, np.nan, np.nan])
-    pauses[[1, 2]] = LONG, 9.0  # a pause within a sentence ends no paragraph
+    pauses[[1, 2]] = LONG, 9.0  # a pause within a sentence does not end a paragraph
     assert paragraphs(words, marks, pauses, turns) == "one two.\n\nthree four. five six\n"
     assert paragraphs(words, marks, None, turns) == "one two. three four. five six\n"
     turns[4] = True

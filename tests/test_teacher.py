@@ -81,7 +81,8 @@ def enumerated(crf, scores, targets, lengths):
 
 
 def test_loss_of_a_chain_is_that_of_all_labellings():
-    """Loss and gradients are compared. One step of context precedes the first slot, and one follows the last slot."""
+    """Loss and gradients are compared with sums over all labellings. One step of context precedes the first slot, and
+    one follows the last slot."""
     torch.manual_seed(2)
     crf, lengths = LinearChain(3), (3, 2)
     nn.init.normal_(crf.transitions)

@@ -153,8 +153,8 @@ def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, ca
 
 @pytest.mark.parametrize("name", ["parts", "stateful-parts"])
 def test_train_parts_are_one_reading_of_the_set(name, toy_store, tmp_path, monkeypatch):
-    """Each pair of epochs reads every slot once. In `parts`, the second pair has a different order of chunks. The
-    learning rate falls in equal steps over all epochs."""
+    """Each pair of epochs reads every slot once. In the case `parts`, the second pair reads the chunks in a
+    different order. The learning rate falls in equal steps over all epochs."""
     sums, rates, batches = [], [], punc.training.batching.epoch_batches
     monkeypatch.setattr(punc.training.epochs.Optimizer, "set_learning_rate", lambda _, rate: rates.append(rate))
 

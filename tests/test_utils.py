@@ -128,7 +128,7 @@ def tune(tmp_path, *sets):
 
 
 def slot(label, plain, comma):
-    """Return a label, and posteriors in which O is 0 and CAP is not. So CAP, too, must be multiplied by the factor."""
+    """Return a label and posteriors: 0 for O, `plain` for CAP. So the factor must also apply to CAP."""
     return label, [0, plain, 0.01, comma]
 
 

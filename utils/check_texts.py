@@ -24,7 +24,7 @@ NAMED = 3
 
 
 def texts(folder: Path, least: int) -> dict[str, Path]:
-    """Return the texts by name, in C order. Raises InputError if there are fewer than `least`."""
+    """Return the texts by name, in C-locale order. Raises InputError if there are fewer than `least`."""
     if not folder.is_dir():
         raise InputError("no such directory", "give the directory with the texts: --text DIR", folder)
     paths = list(folder.glob("*.txt"))

@@ -22,7 +22,7 @@ from punc.text.casing import first, read_casing
 def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict[str, str]:
     """Learn a table that maps a word, capitalised as its label says, to its usual spelling, if the two differ.
 
-    min_count  spellings that occur less often are ignored
+    min_count  spellings that occur fewer times than this are ignored
 
     The usual spelling must account for at least two thirds of all uses of the word, in lower case or with capitals: CAT
     is not the usual spelling of `cat`, even if most capitalised occurrences are CAT. Utterances without a word in lower

@@ -3,7 +3,7 @@
 
 Draws README.md's table of results as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table names the
 systems, metrics and sets; the values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled markers are
-for references, hollow ones for ASR output. The command for the committed files is `utils/plot_readme.py README.md
+for references, hollow ones for ASR output. The committed files were made with `utils/plot_readme.py README.md
 docs/images`.
 """
 

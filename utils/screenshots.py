@@ -2,8 +2,8 @@
 """usage: utils/screenshots.py REPORT.html OUT-DIR
 
 Takes screenshots of the error browser in a page of punc report, and of the page of punc serve, in a light and a dark
-theme: OUT-DIR/report_light.png, report_dark.png, serve_light.png and serve_dark.png. The command for the committed
-files is `utils/screenshots.py egs/mini/exp/report.html docs/images`. Needs chromium and the extra `serve`.
+theme: OUT-DIR/report_light.png, report_dark.png, serve_light.png and serve_dark.png. The committed files
+were made with `utils/screenshots.py egs/mini/exp/report.html docs/images`. Needs chromium and the extra `serve`.
 """
 
 import base64

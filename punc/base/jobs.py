@@ -81,7 +81,7 @@ class Part(NamedTuple):
     result: dict[str, Any]  # values that the job passes to `join`
 
     def files(self) -> list[str]:
-        """Return the names of the part's files in C order, without part.json and hidden files."""
+        """Return the names of the part's files in C-locale order, without part.json and hidden files."""
         return sorted({file.name for file in self.path.iterdir() if file.name[0] != "."} - {FILE})
 
     @property

@@ -21,7 +21,7 @@ FEW = 12  # the maximum number of names that a message lists
 
 
 def boolean(value: str) -> bool:
-    """Convert `true` or `false`; accepts nothing else, like Kaldi's parse_options.sh."""
+    """Convert `true` or `false` to a bool. Like Kaldi's parse_options.sh, accepts nothing else."""
     if value not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"'{value}' is neither true nor false")
     return value == "true"

@@ -84,7 +84,7 @@ class DataDir:
             yield stream, list(utterances)
 
     def rows(self) -> Iterator[dict[str, Row]]:
-        """Yield a dictionary (table → row) for each utterance, in C order. Raises InputError if two tables have
+        """Yield a dictionary (table → row) for each utterance, in C-locale order. Raises InputError if two tables have
         different ids."""
         names = self.tables
         for rows in zip_longest(*(read_table(self.path / name) for name in names)):
@@ -200,9 +200,10 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
                    label_set: LabelSet | None = None) -> None:
     """Write a data directory, completely or not at all. One utterance at a time is in memory.
 
-    Without `like`, streams are speakers, and ids and streams must be sorted in C order. With `like`, the utterances
-    must have the ids and the order of that directory, which is not checked, and its speakers and segments are copied.
-    Labels, pauses and turns must each be given for all utterances or for none. `label_set` is recorded in RECORD.
+    Without `like`, streams are speakers, and ids and streams must be sorted in C-locale order. With `like`, the
+    utterances must have the ids and the order of that directory, which is not checked, and its speakers and segments
+    are copied. Labels, pauses and turns must each be given for all utterances or for none. `label_set` is recorded in
+    RECORD.
 
     Raises ValueError if utterances break the other rules, and InputError if there is no utterance.
     """
@@ -233,7 +234,7 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
     """Write the tables of utterances to `tmp`. Their final place is `path`, so `pauses.scp` refers to an archive there.
-    If `ordered`, ids and streams must be in C order."""
+    If `ordered`, ids and streams must be in C-locale order."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

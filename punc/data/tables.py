@@ -1,4 +1,4 @@
-"""Reads and writes Kaldi's text tables: UTF-8 lines `key value …`, with unique keys, in C order.
+"""Reads and writes Kaldi's text tables: UTF-8 lines `key value …`, with unique keys, in C-locale order.
 
 Also reads and writes the table `turns`, with lines `UTTERANCE 0 0 1 0 …`. A word's flag is 1 if another speaker says
 the next word of the stream, even if that word is in another utterance. The flag of a stream's last word is 0.
@@ -35,7 +35,7 @@ def fields(value: str) -> list[str]:
 
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     """Yield the rows of a table. Raises InputError for a missing or empty file, a line without a key, and invalid
-    bytes. If `sort`, also raises InputError unless the keys are unique and in C order, as in Kaldi."""
+    bytes. If `sort`, also raises InputError unless the keys are unique and in C-locale order, as in Kaldi."""
     last, number = b"", 0
     for number, line in decoded_lines(path):
         key, _, value = line.replace("\t", " ", 1).partition(" ")
@@ -65,7 +65,7 @@ def line_offsets(path: StrPath) -> np.ndarray:
 
 
 def sort_table(path: StrPath) -> None:
-    """Sort a table by key in C order, in place. Only the keys are in memory."""
+    """Sort a table by key in C-locale order, in place. Only the keys are in memory."""
     offsets = line_offsets(path)
     with open_input(path) as file, atomic_file(path, "wb") as output:
         order = sorted(range(len(offsets)), key=[line.split(b" ", 1)[0].rstrip(b"\n") for line in file].__getitem__)

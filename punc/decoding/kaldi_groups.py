@@ -118,7 +118,8 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yield the entries of each stream in time order, including those that the CTM lacks. Streams are in C order."""
+    """Yield the entries of each stream in time order, including those that the CTM lacks. Streams are in C-locale
+    order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]

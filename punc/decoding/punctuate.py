@@ -120,7 +120,7 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 @contextmanager
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
-    """Yield a temporary directory and a counter of labels by name, as a context manager. The caller writes the
+    """Yield a temporary directory and a counter of label names (a context manager). The caller writes the
     punctuated utterances of `data` to the directory, in order, and counts their labels. At the end of the block, the
     other files are written, and all files move to `out`. Raises InputError if no words were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()

@@ -22,8 +22,9 @@ FLOOR = -300.0  # nats relative to the best score; lower scores are raised to th
 
 class LinearChain(nn.Module):
     """A CRF with learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next
-    (column). All learned scores are initially 0. Except in the losses, the slots of a text are the first steps of its
-    row in a batch. `lengths` (B,) contains the number of slots in each row, which may be 0."""
+    (column). All learned scores are initially 0. Each row of a batch is a text, and its slots are its first `lengths`
+    (B,) steps; a text can have no slots. Only in the losses can slots begin later; there, the labels show where they
+    are."""
 
     def __init__(self, labels: int):
         super().__init__()

@@ -31,8 +31,8 @@ FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of po
 
 class PretrainedEncoder(nn.Module):
     """A pre-trained encoder. `source` is the encoder's directory or, in a trained model, the encoder's `spec`. `start`
-    and `end` are the ids of the special pieces before and after a text. Raises InputError if the directory has no
-    encoder of KINDS, and ModuleNotFoundError if `transformers` is not installed."""
+    and `end` are the ids of the special pieces before and after a text. Raises InputError if the encoder
+    in the directory is of none of the KINDS, and ModuleNotFoundError if `transformers` is not installed."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):

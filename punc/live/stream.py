@@ -226,7 +226,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
                  scale: np.ndarray | None = None, posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
 
-    pauses      float32 (N,), seconds after each word; NaN: unknown; None: all are unknown
+    pauses      float32 (N,), seconds of silence after each word; NaN: unknown; None: all are unknown
     posteriors  false: the log-posteriors are (0, L)
     """
     nothing = np.zeros((0, len(model.labels)), np.float32)

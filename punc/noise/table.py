@@ -8,8 +8,8 @@ error rate of all words in the same frequency band: n = 1, 2–3, 4–7, … Wor
 words that were seen once.
 
 Replacements: the replacements of a word are drawn in proportion to their counts. A word with fewer than ENOUGH errors
-gets K additional counts. Some of these are deletions: their share is the share of deletions among the errors of all
-words in the same frequency band. The others are divided among words that sound similar or, if there are none, among
+gets K additional counts. Deletions get the same share of them as they have of the errors of all words in the frequency
+band. The others are divided among words that sound similar or, if there are none, among
 the replacements of unknown words.
 
 Similar sound: the model is a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a
@@ -212,7 +212,7 @@ def _insertions(confusions: Confusions, types: Mapping[str, int], sequences: Seq
 
 
 class Sounds:
-    """Finds the words that a word can be heard as. `words`: all words of the ASR output, in C order."""
+    """Finds the words that a word can be heard as. `words`: all words of the ASR output, in C-locale order."""
 
     def __init__(self, confusions: Confusions):
         self.words = sorted(confusions.heard, key=str.encode)

@@ -37,7 +37,7 @@ class Score(NamedTuple):
 
 def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
     """Return all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
-    systems in their order, then all others in C order.
+    systems in their order, then all others in C-locale order.
 
     If decode_SET also contains score_NAME, another score of the same output, the overall P, R and F1 of this score
     become the metrics NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.

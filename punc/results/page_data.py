@@ -167,7 +167,7 @@ Metrics = Mapping[str, Interval | Spread]
 
 
 def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
-    """Return a sort key: names in `order` come first, in that order; other names follow in C order."""
+    """Return a sort key: names in `order` come first, in that order; other names follow in C-locale order."""
     return (order.index(name) if name in order else len(order), name.encode())
 
 

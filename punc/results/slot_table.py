@@ -63,7 +63,7 @@ class SlotTable:
 
     @property
     def stream_of(self) -> np.ndarray:
-        """Return the number of each slot's stream, int64 (slots,)."""
+        """Return the index of each slot's stream, int64 (slots,)."""
         return np.repeat(np.arange(len(self.streams)), np.diff(self.begins))
 
     def confusion(self, system: str, group: np.ndarray | None = None, groups: int = 1) -> np.ndarray:

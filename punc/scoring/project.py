@@ -69,7 +69,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
     """Yield each stream with its utterances in both directories. Raises InputError if one directory lacks a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
-            # Streams come in C order, so the side with the higher name lacks the lower name.
+            # Streams come in C-locale order, so the side with the higher name lacks the lower name.
             missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",

@@ -149,8 +149,8 @@ def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError about `where` unless both scores have the same units and, with `same_words`, the same number of
-    each reference label in each unit."""
+    """Raise InputError, naming `where`, unless both scores have the same units and, with `same_words`, each reference
+    label occurs equally often in each unit of both."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"the units differ from those of the score it is compared with, from {unit} on",

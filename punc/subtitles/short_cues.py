@@ -1,10 +1,10 @@
 """Lengthens cues that are too short to read, by joining cues, moving words between them or changing their times.
 
-A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue has a
-short sentence, or the short last part of a sentence. The remedies, in order of preference:
+A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue holds
+a short sentence, or the short last part of one. The remedies, in order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
-2. The words of the cue and of the previous or next cue are divided anew, so that both cues are long enough.
+2. The words of the cue and of the previous or next cue are redistributed, so that both cues are long enough.
 3. The cue appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
 
 A cue between two changes of the speaker can still be too short after these steps.

@@ -128,14 +128,15 @@ class Memo(dict[str, str]):
 
 
 def padded(number: int) -> str:
-    """Pad a number with zeros, so that C order is numeric order. Raises InputError if the number is too large."""
+    """Pad a number with zeros, so that C-locale order is numeric order. Raises InputError if the number is too
+    large."""
     if number > MOST:
         raise InputError(f"more than {MOST:,} texts or utterances to number", "prepare several data directories")
     return f"{number:08d}"
 
 
 def utterance_id(stream: str, number: int) -> str:
-    """Return `STREAM-NUMBER`, with the number padded with zeros so that C order is the order of the text."""
+    """Return `STREAM-NUMBER`, with the number padded with zeros so that C-locale order is the order of the text."""
     return f"{stream}-{padded(number)}"
 
 
@@ -150,8 +151,8 @@ def file_name(path: StrPath) -> str:
 
 
 def sorted_streams(names: Iterable[str]) -> list[str]:
-    """Return stream names in C order. Raises InputError if two names are equal, or if the utterances would be in a
-    different order: `talk` comes before `talk-0`, but utterances of `talk` come after utterances of `talk-0`."""
+    """Return stream names in C-locale order. Raises InputError if two names are equal, or if the utterances would be in
+    a different order: `talk` comes before `talk-0`, but utterances of `talk` come after utterances of `talk-0`."""
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
         if one == other:

@@ -171,8 +171,8 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """Return the label of a word after the mark of the label `lead` is added to it. Before, the word has the label
-        `label`; the stronger mark wins."""
+        """Return the label of a word that has the label `label` and also gets the mark of the label `lead`. The
+        stronger mark wins."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]

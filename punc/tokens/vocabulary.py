@@ -81,7 +81,7 @@ def _is_usual(content: bytes) -> bool:
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
     """Count the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. Ties go to the
-    first words in C order."""
+    first words in C-locale order."""
     counts = SpilledCounts(MOST_TYPES)
     for of_block in map_blocks(count_block, sets, nj):
         counts.add({word.encode(): number for word, number in of_block.items()})
@@ -99,7 +99,7 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Return the `size` most frequent tokens that occur `min_count` times or more. Ties are in C order."""
+    """Return the `size` most frequent tokens that occur `min_count` times or more. Ties are in C-locale order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
@@ -122,7 +122,7 @@ class SpilledCounts:
             self._counts.clear()
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Yield words and their counts, in C order."""
+        """Yield words and their counts, in C-locale order."""
         for run in self._runs:
             run.seek(0)
         runs = [map(_parse_pair, run) for run in self._runs]
@@ -130,7 +130,8 @@ class SpilledCounts:
             yield word, sum(map(itemgetter(1), pairs))
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
-        """Return the counts of the `size` most frequent words that are `wanted`. Ties go to the first in C order."""
+        """Return the counts of the `size` most frequent words that are `wanted`. Ties go to the first in C-locale
+        order."""
         found = (pair for pair in self.items() if wanted(pair[0]))
         return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 

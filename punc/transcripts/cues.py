@@ -38,7 +38,7 @@ VTT_MARKUP = re.compile(
 
 HEAD = 200  # the number of cues that are checked to find out whether captions roll
 LEAST = 3  # captions roll if at least LEAST and at least half of the HEAD cues repeat the previous cue
-GAP = 0.1  # s; the longest gap between two cues if the second cue repeats lines of the first
+GAP = 0.1  # s; after a longer gap between two cues, equal lines do not count as repeated
 MOST_LINES = 12  # the maximum number of lines of a cue that are compared
 
 

@@ -165,7 +165,7 @@ class Shape:
 
     def __init__(self, row: JsonFormat):
         self.row = row
-        self.odd_times = 0  # number of times that could not be read, such as the text `x`
+        self.odd_times = 0  # how many time values could not be read, such as `x`
         self.word_lists: set[int] = set()  # the `id` of each list in which words were found
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)

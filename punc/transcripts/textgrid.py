@@ -52,7 +52,8 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """Return the tiers of words, or those called `name` or `speaker - name`. Raises InputError if there are none."""
+    """Return the tiers of words or, if `name` is given, the tiers with this name; if there are none, those called
+    `SPEAKER - name`, for any speaker. Raises InputError if there are none of these either."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]

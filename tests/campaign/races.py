@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """usage: races.py [--races N] [--commands NAME,…] [--seed N]
 
-Runs a command of punc twice at the same time into one directory, once with each of two inputs, and reads the directory
-all the while. Afterwards, the directory must have the output of one run. The other run must have failed with a message
-that the directory is in use, or the runs must have written one after the other. A reader must find the old directory or
-one of the two new ones, or refuse. In nine of ten races, both runs start together; in the tenth, one starts up to half
-a second later. Prints the counts; the status is 1 if a result is mixed, or if a run ends in another way.
+Starts two runs of a punc command at the same time, with different inputs but the same output directory, and keeps
+reading this directory. Afterwards, the directory must have the output of one run. The other run must have failed with a
+message that the directory is in use, or the runs must have written one after the other. A reader must find the old
+directory or one of the two new ones, or refuse. In nine of ten races, both runs start together; in the tenth, one
+starts up to half a second later. Prints the counts; the status is 1 if a result is mixed, or if a run ends in another
+way.
 
 --races N: the number of races over all commands; 200 by default.
 """

@@ -31,7 +31,7 @@ from world import LABELS, TRAIN, inside, make_inputs, run
 
 from punc.base import stop
 
-PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log of a training
+PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log of a training run
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s; the program must end within this time
 EARLY = 0.2  # s; half of the signals come within this time

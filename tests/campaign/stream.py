@@ -24,7 +24,7 @@ from pathlib import Path
 from program import PUNC
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in `punc`
-FLAT = 0.05  # allowed growth, as a fraction of the smallest memory
+FLAT = 0.05  # allowed growth of the memory, as a fraction of its smallest value
 PLACES = 200
 
 

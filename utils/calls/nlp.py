@@ -180,7 +180,7 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 
 
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
-    """Return the files of a directory by call, in C order. Raises InputError if there are none.
+    """Return the files of a directory by call, in C-locale order. Raises InputError if there are none.
 
     A call is named after its file, with `_` in place of characters other than letters and digits.
     """

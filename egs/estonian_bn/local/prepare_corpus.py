@@ -58,8 +58,8 @@ def words(text: str) -> int:
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """Return the text before a broadcast's dev items, the dev items, and the text after them. Dev items are those that
-    begin in part `part` (from 0) of `parts` equal parts of the words."""
+    """Return the text before a broadcast's dev items, the dev items, and the text after them. The broadcast's
+    words are divided into `parts` equal parts; dev items are those that begin in part number `part`, from 0."""
     before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:

@@ -12,8 +12,8 @@ word of PERSONAL. Each sentence is made informal in these steps. Each choice dep
    A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
 4. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
    that are marked rare there (going to: gonna) are made in only one in RARE sentences.
-5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED statements ends with a
-   comma and an ending (…, thanks. …, ok.).
+5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED statements gets a
+   comma and a closing word (…, thanks. …, ok.).
 """
 
 import re

@@ -17,7 +17,7 @@ import numpy as np
 
 from punc.models.ngram.backoff import Backoff, Order
 
-BLOCK = 1 << 20  # the number of n-grams computed at a time
+BLOCK = 1 << 20  # the number of n-grams processed at a time
 LEAST = 1e-7  # a context is not changed if its n-grams leave less probability than this to all other words
 
 
@@ -28,7 +28,7 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
     prefixes = [order.keys // model.size for order in model.orders]
     first = model.orders[0].log_probs.astype(np.float64)
     first[begin] = first[end]  # because `<s>` is never predicted
-    context_log_probs = [first]  # log P(h) of the n-grams of each order, float64 (M,)
+    context_log_probs = [first]  # for each order: log P(h) with each n-gram as the context h, float64 (M,)
     for order, prefix in zip(model.orders[1:], prefixes[1:]):
         context_log_probs.append(context_log_probs[-1][prefix] + order.log_probs)
     kept = [np.ones(len(order.keys), bool) for order in model.orders]

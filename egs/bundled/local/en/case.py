@@ -23,6 +23,6 @@ def with_capitals(token: str, words: Sequence[str]) -> list[str]:
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Return the label names. A name whose flag is true is replaced by its version with a capital."""
+    """Return the names of labels. Where the flag is true, COMMA becomes CAP_COMMA, and so on."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]
