@@ -11,7 +11,7 @@ fail() {
 
 train_ranks=1  # --train-ranks: number of processes on a machine that train a model together
 train_nodes=1  # --train-nodes: number of machines of a Slurm job that train a model, each with --train-ranks processes
-train_cmd=${train_cmd-}  # like $cmd, for trainings that need other resources
+train_cmd=${train_cmd-}  # like $cmd, for training jobs that need other resources
 keep_rows=false  # --keep-rows true: the pages keep the published rows of systems that are not in exp
 seeds=1  # --seeds "1 2 3": train each system with each seed, as exp/SYSTEM, exp/SYSTEM.seed2 and exp/SYSTEM.seed3
 

@@ -20,7 +20,7 @@ MAIN_LEGEND = " **Bold**: the best of our rows. The pages below name the sources
 SET_LEGEND = " P / R / F1 in columns with three figures; –: undefined, because nothing was predicted or expected."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
 TESTED_RUNS = (" If a system has several seeds, their mean is tested. Then p and the interval are those of a t-test "
-               "that accounts for the variance between trainings as well as that of the test set (Obuchowski & "
+               "that accounts for the variance between training runs as well as that of the test set (Obuchowski & "
                "Rockette 1995; Hillis 2014). If a system has one run, this run is tested.")
 
 

@@ -1,6 +1,6 @@
 """Computes bootstrap intervals of metrics, and paired tests of two systems, both from the counts of each unit.
 
-`compare` tests two outputs. It does not account for the variance between trainings, so it finds too many
+`compare` tests two outputs. It does not account for the variance between training runs, so it finds too many
 differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds. It treats
 both the runs and the recordings, which all runs share, as random samples. This is the analysis of variance of
 Obuchowski & Rockette (1995), where runs are called readers and recordings are called cases; the readers are nested in
