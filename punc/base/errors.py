@@ -24,7 +24,7 @@ class InputError(Exception):
     after the program's name, without a traceback.
 
     what, remedy   what is wrong, and what the user can do
-    file, line     the file that has the error, and the number of the line, from 1; either may be None
+    file, line     the file that contains the error, and the number of the line, from 1; either may be None
     """
 
     def __init__(self, what: str, remedy: str, file: StrPath | None = None, line: int | None = None):
@@ -39,21 +39,21 @@ class InputError(Exception):
 
 
 def check_at_least(least: float, **values: float) -> None:
-    """Raise InputError if a value is below `least` or NaN, for the first such value: `widths=0 is out of range; …`."""
+    """Raise InputError for the first value that is below `least` or NaN: `widths=0 is out of range; …`."""
     for name, value in values.items():
         if not value >= least:
             raise InputError(f"{name}={value} is out of range", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
-    """Raise InputError if a value is not in [0, 1), for the first such value: `dropout=1.0 is out of range; …`."""
+    """Raise InputError for the first value that is not in [0, 1): `dropout=1.0 is out of range; …`."""
     for name, value in values.items():
         if not 0 <= value < 1:
             raise InputError(f"{name}={value} is out of range", "give at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError if a value is not in `choices`, for the first such value: `pool=sum does not exist; …`."""
+    """Raise InputError for the first value that is not in `choices`: `pool=sum does not exist; …`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

@@ -193,8 +193,8 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
     During the block, this process holds the lock on `path`. Older files in `path` stay if no new file replaces them,
     because they may be the user's own.
 
-    key     a new file that programs require before they read the directory. The old key is removed first, and the new
-            key is written last, so a directory whose files were only partly replaced has no key
+    key     the name of a new file, without which programs do not read the directory. The old key is removed first, and
+            the new key is written last, so a directory whose files were only partly replaced has no key
     stale   glob patterns; older files that match are removed, because their content would not fit the new files
 
     Raises InputError if `path` is a file, another process writes there, or a new file has the name of a directory.
@@ -222,8 +222,8 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
 
 
 def is_unfinished(path: Path) -> bool:
-    """Return whether a directory is missing, has only hidden files, or was left unfinished by a process that was killed
-    in `atomic_dir`."""
+    """Return whether a directory is missing, contains only hidden files, or was left unfinished by a process that was
+    killed in `atomic_dir`."""
     return not path.exists() or (path / NEW).is_dir() or (
         path.is_dir() and all(file.name[0] == "." for file in path.iterdir()))
 

@@ -41,7 +41,7 @@ class Share(NamedTuple):
 
     @classmethod
     def parsed(cls, args: Namespace) -> "Share | None":
-        """Return the share that `--jobs` and `--job` give, or None without them. Raises InputError unless 1 ≤ J ≤ N."""
+        """Return the share that `--jobs` and `--job` select; None without them. Raises InputError unless 1 ≤ J ≤ N."""
         if not args.jobs and args.job == 1:
             return None
         if not 1 <= args.job <= args.jobs:
@@ -190,7 +190,8 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Finish the removal of joined parts after a process was killed. Returns whether there was anything to remove."""
+    """Remove what is left of joined parts if a process was killed while it removed them. Returns whether anything was
+    left."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):

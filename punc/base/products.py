@@ -12,8 +12,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 CPUINFO = Path("/proc/cpuinfo")
-# The minimum number of scalar multiplications in a product for oneDNN. For smaller products, copying the matrices takes
-# more time than oneDNN saves.
+# The minimum number of scalar multiplications in a product that oneDNN computes. For smaller products, copying the
+# matrices takes more time than oneDNN saves.
 LEAST = 1 << 23
 
 

@@ -28,8 +28,8 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
 
     name        the program's name, for messages
     arguments   the program's arguments, for the log of an internal error
-    is_process  whether the process runs nothing but this program; if so, handle signals and reopen closed standard
-                streams
+    is_process  whether the process runs nothing but this program; if so, signals are handled, and closed standard
+                streams are reopened
 
     Returns the exit status of `work`, or 1 after an error, 130 after Ctrl-C, 143 after SIGTERM, and 0 if the program
     that reads the output has ended.

@@ -88,7 +88,7 @@ def main(arguments: Sequence[str]) -> None:
         settings.findings = filled(_text(options.findings), data, settings.published, declared, options.findings)
     pages = render(data, settings)
     # With --render, RESULTS.md is written last, because `punc publish` refuses a directory without it. The tables
-    # are inputs of --render, so they are kept. A killed run can then be repeated.
+    # are inputs of --render; they are kept, so a killed run can be repeated.
     key, stale = "RESULTS.md", ["results/*.md"]
     if not options.render:
         key, stale = page_data.KEY, [*stale, "results/tests.tsv", "results/costs.tsv", "results/command.txt"]

@@ -101,7 +101,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
 
 
 def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
-    """Return for each word the speaker whose turns overlap it most, or None if no turn does.
+    """Return for each word the speaker whose turns overlap it most, or None if no turn overlaps it.
 
     times   (words, 2) the begin and end of each word in seconds
     """

@@ -53,8 +53,8 @@ class Encoded(NamedTuple):
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:
-    """Cut the tables `names` of a data directory into blocks. Each block but the last has at least `size` bytes of the
-    table `text`. Raises Irregular if a table has more lines than `text`."""
+    """Cut the tables `names` of a data directory into blocks. Each block but the last contains at least `size` bytes of
+    the table `text`. Raises Irregular if a table has more lines than `text`."""
     line = 1
     with ExitStack() as stack:
         files = {name: stack.enter_context(open_input(data.path / name)) for name in names}

@@ -1,9 +1,9 @@
 """Reads and writes data directories as streams of utterances.
 
 The files are `text`, `utt2spk`, `spk2utt` and, optionally, `punct`, `pauses.scp`, `turns` and `segments`. For each
-word, `punct` has one label, `pauses.scp` one pause, and `turns` one flag. With `segments`, a stream is a recording, and
-its utterances are in time order. Without it, a stream is a speaker, and its utterances are in id order. At most one
-stream is in memory.
+word, `punct` contains one label, `pauses.scp` one pause, and `turns` one flag. With `segments`, a stream is a
+recording, and its utterances are in time order. Without it, a stream is a speaker, and its utterances are in id order.
+At most one stream is in memory.
 """
 
 import hashlib
@@ -205,7 +205,7 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
     are copied. Labels, pauses and turns must each be given for all utterances or for none. `label_set` is recorded in
     RECORD.
 
-    Raises ValueError if utterances break the other rules, and InputError if there is no utterance.
+    Raises ValueError if utterances break a rule that is checked, and InputError if there is no utterance.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)

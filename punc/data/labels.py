@@ -1,4 +1,4 @@
-"""Label sets define which marks are read as which label, and how a label is written.
+"""Label sets define which marks are read as each label, and how each label is written.
 
 A label set is a file, `labels.txt`, with one label per line. The weakest label comes first:
 
@@ -13,7 +13,8 @@ label: `w` stands for the unchanged word, and `W` for the word with a capital. F
 with a comma, and `¿W` is a capitalized word that begins a Spanish question. If a slot has several marks, the strongest
 label, which is the one furthest down, wins.
 
-A data directory records its label set in `punct.labels`. Commands compare this record with the label set that they get.
+A data directory records its label set in `punct.labels`. Commands compare this record with the label set that they are
+given.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Pairs Spanish question marks, so that a sentence has either both `¿` and `?` or neither.
 
-Labels are chosen slot by slot, so a sentence may get only one of the two marks. Therefore each complete sentence
-becomes a statement or a question, whichever is more probable.
+Labels are chosen slot by slot, or in view of their neighbours, so a sentence may get only one of the two marks.
+Therefore each complete sentence becomes a statement or a question, whichever is more probable.
 """
 
 from typing import NamedTuple

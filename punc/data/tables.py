@@ -54,7 +54,7 @@ def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
 
 
 def count_blanks(path: StrPath) -> int:
-    """Return the number of blanks in a table `text`: the number of its words if there is one blank before each word."""
+    """Return the number of blanks in a table `text`. It equals the number of words if one blank precedes each word."""
     return sum(block.count(b" ") + block.count(b"\t") for block in read_blocks(path))
 
 
@@ -93,7 +93,7 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
     """Mark each word after which the speaker changes, bool (words,). None stands for an unknown speaker. If words of
-    unknown speakers are between two speakers, the last of these words is marked."""
+    unknown speakers lie between words of two different speakers, the last of the unknown words is marked."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True

@@ -39,7 +39,7 @@ def case_rules(labels: LabelSet) -> Transitions:
 
 
 def learned(counts: np.ndarray, weight: float) -> Transitions:
-    """Return `weight` times log(P(label | previous label) / P(label)).
+    """Return the weights log(P(label | previous label) / P(label)), multiplied by `weight`.
 
     counts   (L + 1, L) how often the label of a column followed the label of a row or, in the last row, began a text
     """
@@ -110,7 +110,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     settled = (best - log_probs >= gains[chosen]).all(1)  # whatever the neighbouring labels are
     # A stretch begins at the first slot of a stream, and after each settled slot.
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
-    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot has only this slot
+    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot ends there
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
     for group in np.split(searched, range(SEARCH_BATCH, len(searched), SEARCH_BATCH)):
         if len(group):
@@ -119,8 +119,8 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
-    """Return an array (L, L). Its element [b, l] is the most that `weights` (neighbours, L) can favour label l over
-    label b, for any neighbour."""
+    """Return an array (L, L). Its element [b, l] is the largest amount, over all neighbours, by which `weights`
+    (neighbours, L) favour label l over label b."""
     with np.errstate(invalid="ignore"):  # −∞ − (−∞) is NaN, which nanmax ignores
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 

@@ -23,7 +23,7 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: StrPath, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory. If `labels` is given, also check that the directory has no other labels. Returns counts
+    """Check a data directory. If `labels` is given, also check that all labels belong to this set. Returns counts
     of streams, utterances, words, and empty utterances. Raises InputError for the first mistake."""
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()

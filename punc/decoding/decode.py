@@ -58,7 +58,8 @@ def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, 
 
     scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
     viterbi     choose the most probable label sequence, not each token's best label, if the model is `sequential`
-    chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models not trained by gradient
+    chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models that are not trained
+                by gradient descent
     context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
     batch_size  chunks decoded together; affects the speed, but not the labels
     """
@@ -116,7 +117,7 @@ def batches(model: AnyModel, data: StoreSet, chunk_size: int, context: int | Non
 
 
 def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
-    """Return `chunk_size`, reduced so that a chunk with its context has at most `longest` tokens (None: no limit)."""
+    """Return `chunk_size`, reduced so that a chunk and its context have at most `longest` tokens (None: no limit)."""
     if not isinstance(longest, int):
         return chunk_size
     most = max(1, longest - 2 * context)
@@ -124,7 +125,7 @@ def fit_chunk(longest: Any, chunk_size: int, context: int) -> int:
 
 
 def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
-    """Return each row's most probable label (N,) after scaling. The weaker mark wins a tie (Che et al. 2016, 3.4)."""
+    """Return each row's most probable label (N,) after scaling. The weaker label wins a tie (Che et al. 2016, 3.4)."""
     return scaled(log_probs, scale).argmax(axis=1)
 
 
@@ -143,7 +144,7 @@ class PartLabels:
     """Combines the labels of the parts of a split word (isn't → is n't).
 
     The first part decides the capital and the opening mark (¿), and the last part decides the closing mark:
-    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). If a model has only
+    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). If a model gives only
     labels, because it chooses whole label sequences, the labels of the two slots are combined. If the label set has no
     capitals, this class is not needed, because the word gets the label of the last part's slot.
     """

@@ -25,7 +25,7 @@ def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray
 
 
 def to_int8(model: Any, multiply: bool = False) -> None:
-    """Convert the large weights of an ONNX model to int8. With `multiply`, compute matrix products in int8 as well."""
+    """Convert the large weights of an ONNX model to int8. With `multiply`, the model also multiplies in int8."""
     from onnx import helper
     _store(model.graph, _multiply(model.graph) if multiply else set())
     if any(node.domain == DOMAIN for node in model.graph.node):
@@ -35,7 +35,7 @@ def to_int8(model: Any, multiply: bool = False) -> None:
 def _multiply(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in int8. Return the names of these weights. The activations are
     quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
-    second layer of a feed-forward block, stay float: their inputs, values after a GELU, vary too much in size.
+    second layer of a feed-forward block, stay float: their inputs, values after a GELU, vary too much in magnitude.
     If these layers were quantized too, 1.5 times as many of an encoder's labels would change."""
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     made_by = {output: node for node in graph.node for output in node.output}
@@ -83,8 +83,8 @@ def _int8_product(node: Any, weight: str) -> list[Any]:
 
 
 def _int8_lstm(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
-    """Return the nodes that replace an LSTM with `hidden` units and the matrices `weights`, W and U. Add constants to
-    the graph. The order of the gates is i, f, g, o in PyTorch, but i, o, f, g in ONNX."""
+    """Return the nodes that replace an LSTM with `hidden` units. `weights` names its input matrix and its recurrent
+    matrix. Add constants to the graph. The order of the gates is i, f, g, o in PyTorch, but i, o, f, g in ONNX."""
     from onnx import helper, numpy_helper
     y = node.output[0]
     gates = np.arange(4 * hidden).reshape(4, hidden)[[0, 3, 1, 2]].ravel()

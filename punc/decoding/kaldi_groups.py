@@ -41,7 +41,7 @@ class Group(NamedTuple):
     pauses from the times of the words."""
 
     transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines, if there are any
-    lines: list[tuple[str, int]]  # for each line of the output file `text`: (id, end of its part of `transcript.texts`)
+    lines: list[tuple[str, int]]  # for each line of the output table `text`: (id, end of its items in transcript.texts)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
 
@@ -62,7 +62,7 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An id that a CTM can have. The output file `text` has one line for each entry."""
+    """An id that a CTM can contain. The output file `text` has one line for each entry."""
 
     id: str
     recording: str

@@ -26,7 +26,7 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5
 UTTERANCE = 1 << 12  # a stream is cut into utterances of at most this many words
-UNKNOWN, FEW = 0.3, 5  # warn if a transcript has FEW words or more, and a fraction above UNKNOWN is unknown
+UNKNOWN, FEW = 0.3, 5  # warn if a transcript has FEW or more words, and more than the fraction UNKNOWN is unknown
 
 
 class MarkedTranscript(NamedTuple):

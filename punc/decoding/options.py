@@ -54,7 +54,7 @@ class OutputOptions:
     posteriors  write post.ark and post.scp
     casing      a file of words with capitals after the first letter (NATO); default: the file of the packed model
     clitics     a file of clitics to join to their words (do n't → don't); if given, text_punct is written as prose
-    ctm         the CTM to write as ctm_punct; default: DATA-DIR/ctm, if there is one
+    ctm         the CTM whose words get marks in ctm_punct; default: DATA-DIR/ctm, if there is one
     """
 
     posteriors: bool = True

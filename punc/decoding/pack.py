@@ -1,8 +1,8 @@
 """Packs and unpacks trained models. A packed model's network is an ONNX file, which needs neither Python nor PyTorch.
 
 If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and `pauses`, float32 (B, T), in seconds (NaN:
-unknown). A model that does not use pauses has only `tokens`. Texts shorter than T are padded with `</s>`. The outputs
-are `labels`, int64 (B, T), and `log_probs`, float32 (B, T, L). A model that scores label sequences has no `log_probs`.
+unknown). A model that does not use pauses takes only `tokens`. Texts shorter than T are padded with `</s>`. The outputs
+are `labels`, int64 (B, T), and `log_probs`, float32 (B, T, L). A model that scores label sequences gives only `labels`.
 
 If the model reads left to right, the ONNX graph computes one step. Its inputs are a token (B,), the pause (B,) of the
 slot that this step labels, and `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the
@@ -13,7 +13,7 @@ The file's metadata has the keys punc (the version), model, token_type, lookahea
 many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
 `model.`. Large matrices are stored in eight bits (`int8`).
 
-Packing uses the older of PyTorch's two exporters, because it takes a second, and the newer one half a minute.
+Packing uses the older of PyTorch's two exporters. It takes a second; the newer one takes half a minute.
 """
 
 import json
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 OPSET = 17  # the ONNX operator set, which ONNX Runtime supports from version 1.13 (2022) on
 ROWS, STEPS = 5, 40  # rows and steps of the random inputs on which PyTorch and ONNX Runtime are compared
 TIE = 1e-4  # nats; if the two best log-posteriors differ by less, rounding decides between their labels
-PREFIX = "model."  # the graph's name of a weight is this prefix and the weight's PyTorch name
+PREFIX = "model."  # a weight's name in the graph is this prefix followed by its PyTorch name
 
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
@@ -51,7 +51,7 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
 
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
-    card     the model card, a Markdown file with the training data, the licence and the accuracy
+    card     the model card, a Markdown file about the training data, the licence and the accuracy
     int8     also use 8-bit products in LSTM layers and most of an encoder, which is faster but changes some labels
 
     Raises InputError if there is no model or it cannot be packed, and ModuleNotFoundError if onnx is not installed.

@@ -30,7 +30,7 @@ def find_model(name: str) -> Path:
 
 
 def model_files(directory: Path) -> list[Path]:
-    # SPEC stands for all files of a packed model, because it has their checksums.
+    # SPEC stands for all files of a packed model, because it contains their checksums.
     weights = directory / (SPEC if is_packed(directory) else "final.pt")
     return [weights, directory / "labels.txt", directory / "vocab"]
 

@@ -23,7 +23,7 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
     """Write a teacher's posteriors for each of these sets of a store to OUT/SET. Finished targets are not recomputed.
 
     context  tokens read before each chunk, as in `decode`
-    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is exact enough for 8-bit targets
+    device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is precise enough for 8-bit targets
 
     Raises InputError if a set is joined or has no labels, or if the store and the teacher differ in tokens or labels.
     """

@@ -47,7 +47,7 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
                    otherwise the format of OUT's extension
     marks          what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     format         text: read IN as plain text; default: detect the format from the content
-    tier           the tier of a TextGrid that has the words
+    tier           the tier of a TextGrid that contains the words
     probabilities  write the probability of each word's label to JSON
     nj             processes that decode
 

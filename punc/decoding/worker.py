@@ -1,6 +1,6 @@
 """The decoder that runs in worker processes: it receives token arrays and returns label numbers and posteriors.
 
-Importing torch takes a second, so only processes that decode with an unpacked model import it. Each process has one
+Importing torch takes a second, so only processes that decode with an unpacked model import it. Each process uses one
 thread, because batches are too small to be divided among threads. On a GPU, a single process decodes.
 """
 
@@ -117,8 +117,8 @@ class Decoder:
 
 
 def _device(directory: Path, name: str) -> str:
-    """Return the device that `name` stands for, or the CPU if the model is packed or not trained by gradient. Raises
-    InputError if a packed model is to run on a GPU."""
+    """Return the device that `name` stands for, or the CPU if the model is packed or not trained by gradient descent.
+    Raises InputError if a packed model is to run on a GPU."""
     if is_packed(directory):
         if name not in ("auto", "cpu"):
             raise InputError(f"--device={name} does not apply to a packed model",

@@ -5,7 +5,7 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
 Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, and do
-not state the number for each width. Here, width w has min(300, 75 w) filters, which gives 1,650 in all.
+not state the number for each width. Here, `filters` = 75 gives min(300, 75 w) filters of width w, and 1,650 in all.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 

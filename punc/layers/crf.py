@@ -8,7 +8,8 @@ computes Z. Together with its mirror image from the right, it gives the marginal
 the gradient of log Z. Recursion (3), (4) finds the best labels (Viterbi 1967).
 
 One loop over time computes the recursions from the left and from the right in float64. Their sums are normalized at
-every step. Scores more than 300 nats below the best score are raised to this bound, so that no sum is zero.
+every step. Scores more than 300 nats below the best score of their slot, and values of T more than 300 nats below
+the largest one, are raised to this bound, so that no sum is zero.
 """
 
 from typing import Any, NamedTuple
@@ -23,8 +24,7 @@ FLOOR = -300.0  # nats relative to the best score; lower scores are raised to th
 class LinearChain(nn.Module):
     """A CRF with learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next
     (column). All learned scores are initially 0. Each row of a batch is a text, and its slots are its first `lengths`
-    (B,) steps; a text can have no slots. Only in the losses can slots begin later; there, the labels show where they
-    are."""
+    (B,) steps; a text may be empty. In the losses, slots may begin later; the labels show where they are."""
 
     def __init__(self, labels: int):
         super().__init__()
@@ -42,7 +42,7 @@ class LinearChain(nn.Module):
     def loss(self, scores: Tensor, labels: Tensor) -> Tensor:
         """Return −log P(y), summed over all chains and divided by the number of slots.
 
-        scores   (B, T, L), the result of `scores`, for complete texts or for parts of them
+        scores   (B, T, L), the result of the method `scores`, for complete texts or for parts of them
         labels   (B, T), −1 where there is no slot
         """
         indices, is_slot, lengths = _slots(labels)

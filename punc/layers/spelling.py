@@ -68,8 +68,9 @@ class Spelling(nn.Module):
         return torch.cat(found)[order.argsort()] if found else self.embedding.weight.new_zeros(0, self.size)
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
-        """Return vectors (N, size) of the N words at tokens[rows, columns]. The characters of a word are the tokens
-        before it. If there are none, as at the start of a chunk, the spelling in the table is used."""
+        """Return vectors (N, size) of the N words at tokens[rows, columns]. The characters of a word are the
+        character tokens directly before it. If there are none, as at the start of a chunk, the spelling in the table is
+        used."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)

@@ -26,8 +26,8 @@ class WordVectors(nn.Embedding):
         self.weight.requires_grad_(train_vectors or not vectors)
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
-        """Read the vector file of a new model, if there is one. Raises InputError if the file does not fit. A trained
-        model never reads the file, which may no longer exist."""
+        """Read the vector file of a new model, if there is one. Raises InputError if the file does not fit the
+        model. A trained model never reads the file, which may no longer exist."""
         if self.file:
             table = torch.from_numpy(read_word_vectors(self.file, vocabulary.tokens, self.embedding_dim))
             own = table[(table != table[UNK]).any(1)]  # words that are not in the file have the vector of UNK
@@ -38,7 +38,7 @@ class WordVectors(nn.Embedding):
 
 class WindowInput(nn.Module):
     """Looks up the vectors of the m = `window` words around each slot. The slot follows word `slot_word` of the window,
-    counted from 1; 0: the middle word. The state is the last m − 1 tokens. Tokens outside a stream are END."""
+    counted from 1; 0: the middle word. The state consists of the last m − 1 tokens. Tokens outside a stream are END."""
 
     def __init__(self, vectors: WordVectors, window: int, slot_word: int = 0):
         super().__init__()

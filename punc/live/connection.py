@@ -17,7 +17,7 @@ from punc.base.errors import InputError
 from punc.live.input import BLANKS, End, Item, ItemReader, LiveWord, Partial, read_json
 from punc.live.session import Decided, Session, Writer, speaks
 
-SLICE = 16  # words to decide before other connections get their turn; this takes half a millisecond
+SLICE = 16  # words to decide, in half a millisecond, before other connections get their turn
 LINES = 16  # lines to read before other connections get their turn
 BURST = 10.0  # s; the words that the rate limit allows in this time may come at once
 CHARACTERS = 64  # the rate limit counts this many characters as one word; the JSON object of a word is usually shorter
@@ -41,7 +41,7 @@ class Connection:
     send         sends a message, and waits if the client reads too slowly; raises Closed like `receive`
     max_delay    as in `session.LiveOptions`
     output       one of `session.OUTPUTS`, or auto
-    max_rate     words and lines per second; faster input waits
+    max_rate     the maximum number of words and lines per second; faster input waits
     count        is called with the number of words that were decided
     """
 
@@ -83,7 +83,7 @@ class Connection:
         await self._send([])
 
     async def _answer(self, message: str | bytes) -> bool:
-        """Read a message part by part, decide its words and send them. Return whether the message has any speech."""
+        """Read a message part by part, decide its words and send them. Return whether the message contains words."""
         if isinstance(message, bytes):
             message = ""
             errors = [InputError(f"{SOURCE}: a binary message", "send text: words, or JSON in UTF-8")]

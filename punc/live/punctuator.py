@@ -57,7 +57,7 @@ class Punctuator:
     def labels(self, words: Sequence[str], pauses: npt.ArrayLike | None = None) -> Labels:
         """Return the labels of the words of one stream.
 
-        words    N words, without spaces and marks
+        words    N words, without spaces or marks
         pauses   (N,) seconds of silence after each word, NaN if unknown; None: all are unknown
 
         Raises InputError if a word is empty or contains a space, or the numbers of words and pauses differ.

@@ -103,7 +103,7 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
 
 
 def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
-    """Answer a JSON request that has `text` or `words`. Return the text, and each word with its label. `name`: the
+    """Answer a JSON request that contains `text` or `words`. Return the text, and each word with its label. `name`: the
     model to use if the request names no model. Raises InputError for an invalid request."""
     try:
         request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)

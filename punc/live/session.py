@@ -17,7 +17,7 @@ Decided words are written as text, as JSON lines, or as Vosk results:
           that the model does not read, such as [Music], has no label and no probability
     vosk  one final result of Vosk per line: {"result": [{"word": "John", …}, …], "text": "Good morning, John."}. A
           result contains words that are decided together and come from one input result. Other members of an input
-          result, such as a speaker vector, are in the output result that contains the last word of the input result.
+          result, such as a speaker vector, are copied to the output result that contains the input result's last word.
           Partial results are written too; they begin with the words not yet decided
 """
 
@@ -65,7 +65,7 @@ class ServerOptions:
     port             port to listen on; 0: any free port
     workers          processes that serve, each with all models; a client stays with one process
     upstream         URL of a Vosk server that recognises the live clients' audio; its results are returned with marks
-    max_connections  number of live connections, and of requests, that a process accepts at a time
+    max_connections  maximum number of live connections, and of requests, that a process accepts at a time
     max_rate         words and lines that a live connection may send per second, averaged over ten seconds; faster
                      input waits
 

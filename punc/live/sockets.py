@@ -1,4 +1,5 @@
-"""Serves the WebSockets of `punc serve`: punctuates live words of clients or of a Vosk server, and limits clients."""
+"""Serves the WebSockets of `punc serve`: punctuates live words of clients or of a Vosk server, and limits what clients
+may send."""
 
 import asyncio
 import contextlib
@@ -21,7 +22,7 @@ from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
 HANDSHAKE = 5.0  # s; the maximum wait for a client's first request, and for the connection to a Vosk server
 READ = 1 << 12  # bytes, at most about 700 frames, to read before other connections get their turn
-CONTROLS = 100  # the allowed number of pings, pongs and empty fragments per second
+CONTROLS = 100  # the maximum number of pings, pongs and empty fragments per second
 GRACE = 1.0  # s; the time that a client has to read why its connection is closed
 ENDING = "ending"  # a key in the application's state; its event is set when the server shuts down
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
 
-WORDS = 4  # how many possible next words to consider after a silence; chosen on the dev calls (docs/live.md)
+WORDS = 4  # how many sequences of frequent words may continue a silence; chosen on the dev calls (docs/live.md)
 
 
 class SlotStream:
@@ -227,7 +227,7 @@ def decode_words(model: AnyModel, words: Sequence[str], pauses: np.ndarray | Non
     """Return the labels of the words of a stream, int64 (N,), and their log-posteriors, float32 (N, L).
 
     pauses      float32 (N,), seconds of silence after each word; NaN: unknown; None: all are unknown
-    posteriors  false: the log-posteriors are (0, L)
+    posteriors  whether to return log-posteriors; if false, their array is (0, L)
     """
     nothing = np.zeros((0, len(model.labels)), np.float32)
     if not words:

@@ -30,8 +30,8 @@ from punc.tokens.tokenizer import encode_streams
 
 logger = logging.getLogger(__name__)
 
-READ_SIZE = 1 << 16  # bytes read at a time by `punctuate_streaming`
-LINES_SIZE = 1 << 20  # bytes read at a time by `punctuate_lines`: a few thousand lines, which fill whole batches
+READ_SIZE = 1 << 16  # the maximum number of bytes that `punctuate_streaming` reads at a time
+LINES_SIZE = 1 << 20  # the maximum for `punctuate_lines`: a few thousand lines, which fill whole batches
 MOST_WARNINGS = 10
 SOURCE = "standard input"
 

@@ -10,11 +10,11 @@ LINES = 50  # the number of lines in each document of a file without `#doc` line
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
-    """Yield each line of files, except `#speaker` lines, with the number of its document. Numbers start at 1 and
+    """Yield each line of the files, except `#speaker` lines, with the number of its document. Numbers start at 1 and
     continue across files.
 
-    A file whose first line is not `#doc` is cut into documents of LINES lines, and a line `#doc` is yielded before
-    each. Raises InputError if such a file has a `#doc` line.
+    A file whose first line does not begin with `#doc` is cut into documents of LINES lines, and a line `#doc` is
+    yielded before each. Raises InputError if such a file contains a `#doc` line.
     """
     number = 0
     for path in paths:

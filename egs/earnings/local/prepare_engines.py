@@ -1,9 +1,9 @@
 """usage: prepare_engines.py DIR REF-DIR LABELS OUT ENGINE …
 
 Converts the output of commercial engines for the test calls (DIR/output/ENGINE/*.nlp). For each engine, OUT/ENGINE is a
-data directory with its words, its own punctuation, and the pauses from its word times; OUT/ENGINE_words has the same
-words and pauses without the punctuation. Calls that are not in REF-DIR are left out, and their names are printed. All
-words are in spoken form, as in the references.
+data directory with its words, its own punctuation, and the pauses from its word times; OUT/ENGINE_words contains the
+same words and pauses without the punctuation. Calls that are not in REF-DIR are left out, and their names are printed.
+All words are in spoken form, as in the references.
 """
 
 import sys

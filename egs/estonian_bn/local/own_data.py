@@ -2,15 +2,15 @@
 """usage: local/own_data.py [--lowercase BOOL] --labels FILE SET-DIR OUT-DIR
        local/own_data.py --times SET-DIR
 
-Makes a data directory from your own broadcasts. SET-DIR has punctuated transcripts in one of three forms:
+Makes a data directory from your own broadcasts. SET-DIR contains punctuated transcripts in one of three forms:
 
     text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
             utt2spk, segments, wav.scp and reco2file_and_channel are kept if they exist
     *.trs   files of Transcriber
     *.txt   one text for each recording; the text and its TextGrid have the same name
 
-SET-DIR also has the times of the words: `ctm` (the output of get_train_ctm.sh in the alignment's directory, or a link
-to it), `*.ctm`, or `*.TextGrid`. With --times, the script only prints where the times are, for `punc pauses`.
+SET-DIR also contains the times of the words: `ctm` (the output of get_train_ctm.sh in the alignment's directory, or a
+link to it), `*.ctm`, or `*.TextGrid`. With --times, the script only prints where the times are, for `punc pauses`.
 """
 
 import sys

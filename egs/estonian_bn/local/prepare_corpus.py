@@ -7,11 +7,12 @@ pauses, OUT-DIR/pauses.{train,dev,test}.txt. All have `#doc` lines.
 - For the text sources edt, estner and fiction, dev is every 20th document, from the 10th on. For bn, train and
   dev are the files train.txt and dev.txt of raw_data. Empty lines separate the broadcasts of bn; its marks, spelt
   `,COMMA`, become plain marks.
-- The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt has five broadcasts, one per line.
-  Each is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's words, in the
-  second fifth of the second broadcast's words, and so on, so that train and dev both have headlines, reports, sports
-  and weather. A news item ends at a period with a pause of 2 s or more: in such pauses, a jingle is played, a recorded
-  report begins, or the place changes. The parts of a broadcast before and after its dev items are two streams of train.
+- The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt consists of five broadcasts, one per
+  line. Each broadcast is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's
+  words, in the second fifth of the second broadcast's words, and so on, so that train and dev both contain headlines,
+  reports, sports and weather. A news item ends at a period with a pause of 2 s or more: in such pauses, a jingle is
+  played, a recorded report begins, or the place changes. The parts of a broadcast before and after its dev items are
+  two streams of train.
 """
 
 import re

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-Joins CASED-DATA-DIR with the lower-case directories DATA-DIR, and guesses which of their words have a capital. A word
-gets a capital at the beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than
-half of its occurrences inside the sentences of the cased text; its neighbours make no difference.
+Joins CASED-DATA-DIR with the lower-case directories DATA-DIR, whose capitals it guesses. A word gets a capital at the
+beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than half of its occurrences
+inside the sentences of the cased text; its neighbours make no difference.
 """
 
 import sys

@@ -2,10 +2,10 @@
 """usage: local/texts.py CORPUS-DIR OUT-DIR
 
 Writes the corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, with a line `#doc NAME` before each
-document. Each document is in only one part, and so is each sitting of the Parliament, because its debates continue from
+document. Each document is in only one set, and so is each sitting of the Parliament, because its debates continue from
 one document to the next.
 
-- europarl: train has the sittings up to June 2011, dev the sittings of 4 and 5 July 2011, and test the later sittings.
+- europarl: train contains the sittings up to June 2011, dev those of 4 and 5 July 2011, and test the later sittings.
   `#speaker` lines are dropped. Single quotes around phrases, which are usual in Europarl, become double quotes
   (`quoted`).
 - ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
@@ -35,7 +35,7 @@ PARTS = "train", "dev", "test"
 
 
 def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yield the part and the text of each line of the debates."""
+    """Yield the part (train, dev or test) and the text of each line of the debates."""
     part = ""
     for line in lines(corpus / "europarl/europarl.en.txt"):
         if line.startswith("#doc"):
@@ -53,7 +53,7 @@ def spoken(line: str) -> str:
 
 
 def quoted(line: str) -> str:
-    """Replace single quotes around phrases by double quotes.
+    """Replace single quotes around phrases with double quotes.
 
     A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
     does not follow an s, or, if there is none before the next phrase, at the first closing quote of any kind. A phrase

@@ -7,9 +7,10 @@
 train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
 
 Books are held out as whole works: no work is in two sets. Works are sorted by a hash of their names; the first ones
-are test, the next ones dev. Only the first HELD_OUT sentences of a held-out work are used; its others are in no set.
-In other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be translations
-of one sentence. Of sentences that differ only in their marks, only the first is used; test is filled first, then dev.
+are test, the next ones dev. Only the first HELD_OUT sentences of a held-out work are used; its other sentences are in
+no set. In other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be
+translations of one sentence. Of sentences that differ only in their marks, only the first is used; test is filled
+first, then dev.
 """
 
 import random
@@ -114,8 +115,9 @@ def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> li
 def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
     """Join the sentences of lines into texts of several sentences.
 
-    Lines whose sentences belong together are cut into texts. The sentences of other lines are joined in random order,
-    and so are, separately, the single sentences that remain when lines are cut. A sentence left over is in no text.
+    Lines whose sentences belong together are cut into texts. The sentences of other lines are joined in random order.
+    When lines are cut, single sentences may remain; they are joined in random order with each other. A sentence left
+    over at the end is in no text.
     """
     texts, alone = [], {True: [], False: []}
     for line in lines:

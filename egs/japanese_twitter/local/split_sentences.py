@@ -56,7 +56,7 @@ class SentenceReader:
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: after the last mark, there are only closing brackets
+        begin, depth, marked = 0, 0, False  # marked: a mark came, then only closing brackets
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)

@@ -1,9 +1,9 @@
 """Prepares a text for the synthesiser: makes some marks silent, adds hesitations, and draws the length of every pause.
 
-In a text read with all its marks, the pauses would give the marks away. So a quarter of the commas and a twentieth of
-the full stops are silent, and one in forty slots without a mark has a hesitation. A hesitation is a silence; before
-one in three, there is "um" or "uh". The pause lengths of different marks overlap. The result depends only on the text
-and the seed.
+If a text were read with all its marks, the pauses would reveal them. So a quarter of the commas and a twentieth of the
+full stops are silent, and one in forty slots without a mark has a hesitation. A hesitation is a silence; one in three
+begins with "um" or "uh". The pause lengths of different marks overlap. The result depends only on the text and the
+seed.
 """
 
 import math

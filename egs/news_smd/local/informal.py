@@ -1,13 +1,14 @@
 """Makes informal questions and statements from real sentences, in place of the paper's in-house set "DSAT".
 
-A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also have a
-word of PERSONAL. Each sentence is made informal in these steps. Each choice depends only on the text (`texts.chance`):
+A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also contain
+a word of PERSONAL. Each sentence is made informal in these steps. Each choice depends only on the text
+(`texts.chance`):
 
 1. `and`, `but`, `so`, `now`, `well` or `then` is dropped at the beginning.
 2. Some statements are turned into questions:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
-   - or, in one of TAGGED statements, by adding a tag: …, right? …, ok?
+   - or, in one of every TAGGED statements, by adding a tag: …, right? …, ok?
 3. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
    A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
 4. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
@@ -75,7 +76,7 @@ class Informal:
         return " ".join(tokens) + ("?" if question else ".") if len(tokens) > 1 else ""
 
     def _lower(self, tokens: Sequence[str], text: str) -> list[str]:
-        """Replace formal words and phrases by informal ones."""
+        """Replace formal words and phrases with informal ones."""
         rules = {**self.often, **self.rarely} if one_in(RARE, "rare", text) else self.often
         out, i = [], 0
         while i < len(tokens):
@@ -136,7 +137,7 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shorten a question: do you want to go → want to go; are you coming → you coming. Other questions stay."""
+    """Shorten a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))

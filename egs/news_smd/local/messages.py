@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: local/messages.py CORPUS-DIR WORDS OUT
 
-Writes the short messages that could have been dictated: OUT has a line `id<TAB>text` for each, in the order of the
+Writes the short messages that could have been dictated: OUT gets a line `id<TAB>text` for each, in the order of the
 corpus. texts.py cleans the characters. Then these rules are applied in order:
 
 - Emoticons after a space or a mark, and some after a letter, are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at
@@ -55,7 +55,7 @@ class MessageFilter:
     """Turns messages into texts by the rules of this module.
 
     standard  the standard words
-    counts    numbers of messages that are kept, and of those left out for each reason
+    counts    how many messages are kept, and how many are left out for each reason
     """
 
     def __init__(self, standard: frozenset[str]):

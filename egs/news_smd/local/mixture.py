@@ -4,7 +4,7 @@
 Writes the sets of experiments 1 and 2, one text per line; train and dev are in random order:
 
     train_mixture, dev_mixture        three kinds of texts, described below; one in DEV documents is used for dev
-    train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the set, or less if there are too few
+    train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the texts, or fewer if messages run out
     test_messages                     half of all messages: those with ids in conf/sms_test_ids. The other messages are
                                       used in train_in_domain and dev_in_domain
     europarl                          text for a language model: three in four europarl documents. Only the other
@@ -33,7 +33,7 @@ from punc.base.files import atomic_file, decode_line, open_input, read_lines
 from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # fraction of questions in the mixture (paper, section 3.1.1)
-IN_DOMAIN = 0.003  # maximum fraction of messages in a set (section 3.3.2)
+IN_DOMAIN = 0.003  # maximum ratio of messages to other texts in a set (section 3.3.2)
 DEV = 25  # one in this many documents is dev
 FOR_TEXTS = 4  # one in this many europarl documents is made informal; the others are for the language model
 FROM_STATEMENT = 2  # one in this many statements becomes a question

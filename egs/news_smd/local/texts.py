@@ -79,7 +79,7 @@ def read_text(path: Path) -> Iterator[str]:
 class SentenceReader:
     """Reads running text as sentences.
 
-    counts  number of sentences, and number of sentences left out for each reason
+    counts  how many sentences are kept, and how many are left out for each reason
     """
 
     def __init__(self):

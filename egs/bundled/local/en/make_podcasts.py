@@ -10,6 +10,7 @@ for podcasts/bitcoin.txt.
   notes and times are removed: `[laughter]`, `\\[03:54\\]`.
 - A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks per 100 words; if
   it is a translation (`NAME.zh.md`); or if its front matter says that a machine made it or that it needs a review.
+  README.md, CONTRIBUTING.md and files whose names begin with `_` are also left out.
 
 The repositories grow, so a copy made today is larger than the one used for RESULTS.md; stage 0 shows the difference.
 """

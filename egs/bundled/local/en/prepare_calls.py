@@ -10,8 +10,8 @@ earnings_ref                    the references of Earnings-21; pauses are added 
 kaldi_words, kaldi_ctm          the output of Rev's Kaldi system: its words, and CTMs with their times
 ENGINE, ENGINE_words            each engine's output with pauses: with its own marks, and without marks
 
-Earnings-22, for training, is read with the label set LABELS. Earnings-21, for the test, is read with the label set
-MARKS of egs/earnings, so that the figures of the two recipes can be compared.
+Earnings-22 is the training data and is read with the label set LABELS. Earnings-21 is the test data and is read with
+the label set MARKS of egs/earnings, so that the figures of the two recipes can be compared.
 """
 
 import sys
@@ -59,8 +59,9 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls as a data directory of spoken words with labels of the set `labels`, unless it exists. Print its
-    size. Marks are read with the label set `marks` (default: `labels`); capitals are added to the labels.
+    """Write calls as a data directory of spoken words with labels of the set `labels`, and print its size. Do nothing
+    if the directory exists. Marks are read with the label set `marks` (default: `labels`); capitals are added to the
+    labels.
     """
     if (path / "punct").is_file():
         return

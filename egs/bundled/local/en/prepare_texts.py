@@ -1,6 +1,6 @@
 """usage: prepare_texts.py CORPUS OUT
 
-Writes the text of podcasts and of Europarl as prose, a stream for each document (`#doc` lines):
+Writes the text of podcasts and of Europarl as prose, one stream per document (`#doc` lines):
 
 OUT/text.txt, OUT/text_more.txt             training: one document in five; all other training documents
 OUT/written.txt                             training documents that stay as written (see below), for the casing table
@@ -36,7 +36,7 @@ BRACKETS = re.compile(r"\([^()]*\)")
 
 
 def clean(line: str, brackets: bool) -> str:
-    """Replace dashes and ellipses inside sentences by commas. Remove text in parentheses if `brackets` is true."""
+    """Replace dashes and ellipses inside sentences with commas. Remove text in parentheses if `brackets` is true."""
     if brackets and "(" in line:
         line = BRACKETS.sub(" ", line)
     return ELLIPSIS.sub(",", DASH.sub(", ", line)).strip(" ,")

@@ -14,7 +14,7 @@ from punc.data.datadir import DataDir, write_data_dir
 
 
 def main(source: Path, out: Path, keep: int, of: int, without: str = "") -> None:
-    """Write OUT as a whole or not at all. Print how many streams and words it has."""
+    """Write OUT completely or not at all. Print how many streams and words it contains."""
     if not 0 < keep <= of:
         raise InputError(f"cannot keep {keep} of every {of} streams", "give a KEEP from 1 to OF")
     left_out = {utterance.stream for utterance in DataDir(without).utterances()} if without else set()
