@@ -1,4 +1,5 @@
-"""Punctuates streams of words from recognisers. Marks, tags and numbers are handled as in files (`text.marked_words`).
+"""Punctuates streams of words from recognisers. Handles marks, tags and numbers in the input as `text.marked_words`
+does for files.
 
 If the recogniser writes `"hello,"`, the model reads only `hello`. The model does not read tags such as `[Music]`, which
 are returned unchanged. Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of
@@ -23,9 +24,9 @@ from punc.text.casing import Casing
 from punc.text.marked_words import MarkedWords
 from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, TokenReader, is_plain
 
-CACHED = 1 << 13  # parsed words to keep; with a larger cache, the memory of a stream would grow for hours
-MOST_WAITING = 256  # if more words wait, and the model does not read the newest word, all of them are decided
-MOST_UNKNOWN = 12  # the word before unknown words gets the marks of at most this many of them
+CACHED = 1 << 13  # the maximum number of cached words; with a larger cache, the memory of a stream would grow for hours
+MOST_WAITING = 256  # words; if more words wait and the model does not read the newest, all of them are decided
+MOST_UNKNOWN = 12  # words; a word also gets the marks of unknown words that follow it within this distance
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)
 
@@ -34,14 +35,14 @@ class Marked(NamedTuple):
     """A word with its decided label."""
 
     word: str  # as received
-    text: str  # as written with its label
+    text: str  # as written in the output
     label: str  # the name of the label, whose mark may come from an unknown word after this word
     logits: np.ndarray  # float32 (L,), of all labels; (0,) if posteriors are not wanted or the model skips the word
     number: int  # the number of the label that the model chose for this word
 
     @property
     def probability(self) -> float:
-        """The posterior of the label that the model chose, before any scale; NaN without logits."""
+        """The posterior of the label that the model chose, before any scale is applied; NaN without logits."""
         if not len(self.logits):
             return math.nan
         return float(1 / np.exp(self.logits - self.logits[self.number]).sum())
@@ -53,7 +54,7 @@ class InputWord(NamedTuple):
     text: str
     token: Token
     keeps: int  # when the word keeps its capitals: NEVER, INSIDE a sentence or ALWAYS
-    lower: bool = False  # whether the word has lower-case letters
+    lower: bool = False  # whether the word contains lower-case letters
 
 
 class LiveWriter:
@@ -76,7 +77,7 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of words, numbers, tags and marks. `labels` is the stream that labels the words."""
+    """A stream of words, numbers, tags and marks. `labels` labels the words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
@@ -85,7 +86,7 @@ class WordStream:
         self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
-        self._lower = not writer.labels.cased  # whether lower case has occurred; capitals are ignored until then
+        self._lower = not writer.labels.cased  # whether capitals count: always, or from the first lower-case letter on
 
     def reads(self, word: str) -> bool:
         """Return whether the model reads a word. Pauses are measured between words that the model reads."""
@@ -122,7 +123,7 @@ class WordStream:
         return other
 
     def _push_begun(self) -> list[Marked]:
-        """Push the words since an open bracket as ordinary words, because the bracket is not closed."""
+        """Push the words since an open bracket as ordinary words, because they are not a tag."""
         begun, self._begun = self._begun, []
         return [marked for text, pause in begun for marked in self._push(self._writer.read(text), pause)]
 
@@ -152,7 +153,8 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """Return the labels of unknown words right after the first waiting word, or None if one is undecided."""
+        """Return the labels of the unknown words right after the first waiting word, or None if a label is
+        undecided."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found

@@ -22,8 +22,8 @@ from punc.models.base import NeuralModel, State
 
 ATTENTION_DIM = 64  # the size of v in equation (14), which the paper does not give
 NORMALIZATIONS = ("softmax", "sum")
-# Steps in a block: `averages` multiplies by a band matrix for each block. A sum of shifted states would be 5 times as
-# slow for a window of 31 states, and no faster for a window of 5.
+# The number of steps in a block. `averages` multiplies by a band matrix for each block. Adding up shifted states
+# instead would take 5 times as long for a window of 31 states, and no less time for a window of 5.
 BLOCK = 64
 MIN_SUM = 1e-3  # the minimum absolute value of the sum of scores, which can be near 0 because scores can be negative
 
@@ -104,7 +104,8 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     rows, seen, missing = batch * blocks, block + window - 1, blocks * block - steps
     around = nn.functional.pad(states, (0, 0, window // 2, missing + window // 2))
     around = around.unfold(1, seen, block).transpose(2, 3).reshape(rows, seen, dim)
-    # Padded rows are one element longer than rows of the band matrix, so reshaping shifts each row by one more element.
+    # Padded rows are one element longer than rows of the band matrix, so reshaping shifts each row by one element more
+    # than the row above.
     band = nn.functional.pad(weights, (0, seen + 1 - window, 0, missing)).reshape(rows, -1)
     band = band[:, :block * seen].reshape(rows, block, seen)
     return (band @ around).view(batch, -1, dim)[:, :steps]

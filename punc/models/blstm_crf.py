@@ -51,10 +51,10 @@ class Model(NeuralModel):
 
     `forward` returns label scores that include the CRF's start and end scores, b and e.
 
-    A word outside the vocabulary has the vector of `<unk>`. In a store made with `--token-type spelled`, the characters
-    of the word come before its `<unk>` as separate tokens, which the model reads too. Characters have no slot, so the
-    LSTMs over words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also include words that
-    are not in the training text, such as all words of a vector file.
+    A word outside the vocabulary gets the vector of `<unk>`. In a store made with `--token-type spelled`, the
+    characters of the word come before its `<unk>` as separate tokens, which the model reads too. Characters have no
+    slot, so the LSTMs over words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also include
+    words that are not in the training text, such as all words of a vector file.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -121,8 +121,8 @@ class Model(NeuralModel):
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """Return the label scores (B, T, L) of words (B, T). `indices`: where the words are in `tokens`, if these
-        include characters. `turns` (B, T, 1): 1 if the next word has another speaker."""
+        """Return the label scores (B, W, L) of words (B, W). `indices` (B, W): the words' indices in `tokens` (B, T);
+        both are None if all tokens are words. `turns` (B, W, 1): 1 if the next word has a different speaker."""
         line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
         if self.training and self.unknown:

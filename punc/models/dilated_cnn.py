@@ -14,8 +14,9 @@ the paper cites. The gated output is added to the layer's input (He et al. 2015,
 a linear projection of the input (equation 2).
 
 n layers with d = 1, 2, 4, … see the tokens t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, so five layers see 15 tokens before
-token t and 16 tokens past the slot. Outside the text, the first layer reads <NULL>, here END, and higher layers read
-the outputs of the layer below. The model can stream, with the same output as for complete texts (see ContextModel).
+token t and 16 tokens past the slot. Outside the text, the first layer reads <NULL>, here END, and each higher layer
+reads what the layer below computes there. The model can stream, with the same output as for complete texts (see
+ContextModel).
 """
 
 import torch

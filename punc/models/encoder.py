@@ -10,8 +10,9 @@ With `pauses`, one vector for the pause in a slot (layers.pauses) is added to th
 slot, and another vector is added to the logits.
 
 Long texts are read in overlapping windows of `size` pieces, which is `window` minus the special pieces. Each window
-begins `size` − 2 `overlap` pieces after the previous window; the last window ends with the text. The output for a piece
-comes from a window in which at least `overlap` pieces are on each side of it, unless the text begins or ends there.
+begins `size` − 2 `overlap` pieces after the start of the previous window; the last window ends with the text. The
+output for a piece comes from a window in which at least `overlap` pieces are on each side of it, unless the text begins
+or ends there.
 """
 
 from collections.abc import Callable
@@ -109,8 +110,8 @@ class Model(NeuralModel):
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
     """Apply `read` to overlapping windows of texts of any length, `at_once` windows at a time. Maps tokens (B, T), and
-    other inputs `more` (B, T, …), to outputs (B, T, D). `read` does the same for windows of at most `size`
-    tokens."""
+    other inputs `more` (B, T, …), to outputs (B, T, D). `read` maps windows of at most `size` tokens in the same
+    way."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

@@ -1,7 +1,7 @@
 """FC-LSTM: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
 Punctuation" (Baidu, after 2016), section 2.1.
 
-An LSTM layer that reads at each step the concatenated vectors of a token and of the w tokens after it:
+At each step, an LSTM layer reads the concatenated vectors of a token and of the w tokens after it:
 
     context(X(t)) = [X(t), X(t+1), …, X(t+w)]                            (6)
     h(t), c(t) = LSTM(context(X(t)), h(t−1), c(t−1))                     (7)

@@ -118,7 +118,8 @@ class Model(NonGradientModel):
 
 
 class Folds:
-    """A store in which the sets `divided` have only the streams of one fold or, if `inside` is false, of all others."""
+    """A store in which the sets `divided` contain only the streams of one fold or, if `inside` is false, of all other
+    folds."""
 
     def __init__(self, store: Store, divided: Sequence[str], folds: int, fold: int, inside: bool):
         self._store, self._divided, self._folds, self._fold, self._inside = store, divided, folds, fold, inside

@@ -1,6 +1,6 @@
 """N-gram: Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", 2.3.2.
 
-LSTM layers that read at each step the concatenated embeddings of the n tokens around a token:
+At each step, LSTM layers read the concatenated embeddings of the n tokens around a token:
 
     x(t) = [e(t − ⌊(n−1)/2⌋) … e(t) … e(t + ⌈(n−1)/2⌉)]
     ŷ(t) = softmax(W LSTM(… LSTM(x(t))) + b)

@@ -1,8 +1,8 @@
 """Pause-Window: a network that reads the pauses, the words or both in a small window around the slot.
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (here,
-`words` set to false). Their model finds periods with an F1 of 0.53, but no commas. They specify neither the window nor
-the kind of model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word
+`words=false`). Their model finds periods with an F1 of 0.53, but no commas. They specify neither the window nor the
+kind of model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word
 before slot t, and n the option `window`:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
@@ -47,7 +47,7 @@ class Model(NeuralModel):
         n, steps, features = self.window, tokens.shape[1], []
         if self.pauses:
             pauses = torch.full_like(tokens, torch.nan, dtype=torch.float32) if pauses is None else pauses
-            pauses = pauses.masked_fill(tokens == END, torch.nan)  # the padding may have any values
+            pauses = pauses.masked_fill(tokens == END, torch.nan)  # the padding may contain any values
             line = nn.functional.pad(pauses, (n, n), value=torch.nan)
             features += [self.pauses(line[:, shift:shift + steps], tokens).transpose(0, 1)
                          for shift in range(2 * n + 1)]

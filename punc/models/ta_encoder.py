@@ -5,8 +5,9 @@ h(t) is the input of the text model's output layer at the last piece before slot
     LSTM       y(t) = LSTM([h(t), p(t)]);  ŷ(t) = softmax(W y(t) + b + c(p(t)))
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
-The text model is frozen. c is a lookup table with one vector for each class of durations (layers.pauses). It is not in
-the paper, but without it, the linear stage would not read the pause. Another input of the LSTM marks unknown pauses.
+The text model is frozen. c is a lookup table with one vector for each class of durations (layers.pauses). This table is
+not in the paper, but without it, the linear stage would not read the pause. A further input of the LSTM marks unknown
+pauses.
 """
 
 from typing import Any, cast

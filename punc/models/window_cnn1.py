@@ -1,8 +1,8 @@
 """CNN-1: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
 As in Kim 2014, filters as wide as a word vector move over the m words around a slot. A filter covers h words at a time,
-and its maximum over all positions is a feature. The paper does not give the activation of the filters; here it is tanh,
-as in Kim, equation (2).
+and the maximum of its output over all positions is a feature. The paper does not give the activation of the filters;
+here it is tanh, as in Kim, equation (2).
 
     f(h) = max over time of tanh(F(h) * x + c(h))      128 filters for each of h = 1 … 4
     h1 = σ(W1 [f(1) … f(4)] + b1); h2 = σ(W2 h1 + b2)  4096, 2048 units

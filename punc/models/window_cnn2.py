@@ -7,7 +7,7 @@ The m word vectors of size n around a slot form an image of m × n pixels. The i
     h1 = σ(W1 c3 + b1); h2 = σ(W2 h1 + b2)                             4096, 2048 units
     ŷ = softmax(W3 h2 + b3)
 
-The paper does not specify the size of the filters, their activation or the pooling. Here, filters have 3 × 3 pixels,
+The paper does not specify the size of the filters, their activation or the pooling. Here, filters cover 3 × 3 pixels,
 and zero padding keeps the size of the image. The activation is tanh. Max-pooling uses non-overlapping squares, which
 are cut at the edges of the image.
 """

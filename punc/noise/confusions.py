@@ -16,8 +16,8 @@
 Reference and ASR output are aligned by `timing.align`. The words between two consecutive matches form a *region*, in
 which reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words.
 Reference words without a partner count as deletions. A region without reference words is an insertion. Regions with
-more than LONGEST reference words or more than LONGEST ASR words are left out, because the two texts are probably from
-different speech there.
+more than LONGEST reference words or more than LONGEST ASR words are left out, because there, the two texts probably
+come from different speech.
 """
 
 from collections import Counter
@@ -57,8 +57,8 @@ class Confusions:
     @property
     def burst(self) -> float:
         """The correlation between errors in neighbouring words, but at least 0. In the model, it is the probability b
-        that a word is wrong if and only if the previous word is wrong. With probability 1 − b, the previous word has no
-        influence: the word is wrong with probability m, the error rate of all words. Thus,
+        that a word copies the previous word's state (wrong or correct). With probability 1 − b, the previous word has
+        no influence: the word is wrong with probability m, the error rate of all words. Thus,
         P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:

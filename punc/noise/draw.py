@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     words: np.ndarray  # int64 (N,): types (see noise.table)
     source: np.ndarray  # int64 (N,): index of the reference word that a word stands for, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether a word is the last that stands for its reference word and gets its pause
+    spoken: np.ndarray  # bool (N,): whether a word is the last that stands for its reference word, whose pause it gets
 
     @property
     def deleted(self) -> int:
@@ -168,8 +168,9 @@ def corrupt(data_dir: StrPath, out_dir: StrPath, confusions: Confusions, labels:
             wer: float, seed: int = 1, draws: int = 1) -> tuple[Projection, int, int]:
     """Copy a data directory to `out_dir`, with drawn errors. Labels are projected as in `punc project`.
 
-    Memory holds one stream. Returns the counts of the projection, and the numbers of deleted and inserted words.
-    Raises InputError if labels are missing or unknown, or if the confusions cannot reach the word error rate `wer`.
+    Only one stream is in memory at a time. Returns the counts of the projection, and the numbers of deleted and
+    inserted words. Raises InputError if labels are missing or unknown, or if the confusions cannot reach the word error
+    rate `wer`.
     """
     data = DataDir(data_dir, needs=["punct"])
     words: Counter[str] = Counter()

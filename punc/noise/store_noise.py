@@ -160,7 +160,7 @@ class StoreNoise:
                              self._fluency)
                 alignment = align_drawn(types, first, drawn)
                 ids, ends = self._runs.spell(block, drawn)
-                before = np.searchsorted(drawn.source, block.streams)  # drawn words in the block before each stream
+                before = np.searchsorted(drawn.source, block.streams)  # number of drawn words before each stream
                 starts.append(tokens + np.concatenate([[0], ends])[before])
                 pauses = np.zeros(0) if block.pauses is None else drawn_pauses(block.pauses, drawn)
                 _write(files, ids, ends, project_labels(alignment, block.labels), pauses)

@@ -8,15 +8,15 @@ error rate of all words in the same frequency band: n = 1, 2–3, 4–7, … Wor
 words that were seen once.
 
 Replacements: the replacements of a word are drawn in proportion to their counts. A word with fewer than ENOUGH errors
-gets K additional counts. Deletions get the same share of them as they have of the errors of all words in the frequency
-band. The others are divided among words that sound similar or, if there are none, among
-the replacements of unknown words.
+gets K additional counts. Deletions get a share of these counts: their share of the errors of all words in the frequency
+band. The remaining counts are divided among words that sound similar or, if there are none, among the replacements of
+unknown words.
 
 Similar sound: the model is a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a
 Noisy Channel Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is
 the frequency of v in the ASR output. P(w → v) is the product of the probabilities of the edits in the shortest sequence
-of character edits that changes w to v. These probabilities are estimated from the pairs of words that the recogniser
-confused. Each pair counts once, and only if at least half of its characters agree.
+of character edits that changes w to v. The probabilities of edits are estimated from the pairs of words that the
+recogniser confused. Each pair counts once, and only if at least half of its characters agree.
 """
 
 import math
@@ -72,7 +72,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class NoiseTable:
-    errors: np.ndarray  # float64 (types,): the probability that a word is wrong
+    errors: np.ndarray  # float64 (types,): the probability that a word of each type is wrong
     replacements: Choices  # the sequences that can replace each type
     inserted: np.ndarray  # float64 (2,): the probabilities of an insertion in slots without a mark and with a mark
     insertions: Choices  # the sequences that can be inserted into slots without a mark and with a mark
@@ -146,7 +146,7 @@ class Sequences:
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
     """Make the table for a text that consists of `words` and unknown words. All `words` have types. Words of the
-    confusions that have no type count as unknown words."""
+    confusions without a type count as unknown words."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
@@ -178,8 +178,8 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
 
 
 def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each type the probability that a word is wrong, and the share of deletions among the errors of words
-    that were seen about as often."""
+    """Return for each type the probability that a word is wrong, and the share of deletions among the errors of all
+    words in its frequency band."""
     bands = np.maximum(np.frexp(seen)[1], RARE)
     in_band, wrong_in, deleted_in = (np.bincount(bands[seen > 0], counts[seen > 0], bands.max() + 1)
                                      for counts in (seen, wrong, deleted))
@@ -189,7 +189,8 @@ def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple
 
 def _alike(confusions: Confusions, types: Mapping[str, int],
            words: Mapping[int, str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find words that sound like each of `words`. Returns rows, outcomes (types), and weights with sum 1 per row."""
+    """Find words that sound like each of `words`. Returns rows, outcomes (types) and weights for `Choices`; the weights
+    in each row sum to 1."""
     sounds = Sounds(confusions)
     heard_types = np.array([types.get(word, 0) for word in sounds.words], np.int64)
     rows, outcomes, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]

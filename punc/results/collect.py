@@ -1,4 +1,4 @@
-"""Collects the data of result pages from the systems' directories: scores, paired tests and training logs."""
+"""Reads scores and training logs from the systems' directories for result pages, and tests pairs of systems."""
 
 import os
 import re
@@ -100,8 +100,8 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Return whether all scores have the same reference, but at least one output has other words than the reference.
-    Such outputs have other slots, but the units of all these scores are the same."""
+    """Return whether all scores have the same reference, but the words of at least one output differ from it. Such
+    outputs have different slots, but all these scores have the same resampling units."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -121,7 +121,8 @@ class Epoch(NamedTuple):
 
 
 def read_training(system: Path) -> list[Epoch]:
-    """Return the epochs of a model's last training; an empty list if the model has no log or is not trained in epochs.
+    """Return the epochs of a model's last training run; an empty list if the model has no log or is not trained in
+    epochs.
 
     An epoch that was repeated after a stop counts once. If the log does not state which epoch was kept, the epoch with
     the lowest dev loss counts as kept.
@@ -146,8 +147,8 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Return the cost of training a model. Returns None if the model's logs contain neither all epochs from the first
-    nor a fit without gradient descent."""
+    """Return the cost of training a model. Returns None if the model's logs contain neither all epochs, starting with
+    the first, nor a fit without gradient descent."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

@@ -30,7 +30,7 @@ CURVES = len(COLOURS)  # the maximum number of systems in a plot; tables show al
 WIDTH, HEIGHT = 4.6, 3.2  # the size, in inches, of a figure with one panel, without the legend
 SHORTEST, LONGEST = 0.01, 100.0  # the ends of the pause axis, in seconds
 ZERO = 0.006  # the position of "0" on the pause axis
-EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bins: "0", a gap, 8 per decade
+EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bin edges: "0", a gap, 8 per decade
 PICTURE = 8.0, 4.5  # the size of a picture in inches
 MOST_WORDS = 60  # the longest distance between two marks that is drawn, in words; longer distances count as this one
 
@@ -95,7 +95,8 @@ def draw(curves: Mapping[str, Curves], style: Mapping[str, dict[str, Any]], name
     legend = 0.2 * -(-len(drawn) // columns)  # inches
     height = HEIGHT + legend
     figure, panels = new_figure(list(curves), width, height, TEXT, layout=None)
-    # Margins are computed here, because matplotlib's constrained layout would take a third of the whole page's time.
+    # Margins are computed here, because matplotlib's constrained layout would take a third of the time for the whole
+    # page.
     figure.subplots_adjust(left=0.62 / width, right=1 - 0.1 / width, bottom=0.62 / height,
                            top=1 - (legend + 0.3) / height, wspace=0.28)
     for axes, (title, by_system) in zip(panels, curves.items()):
@@ -176,8 +177,8 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = 
 
 def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
-    this label. Raises InputError if `decode`, the output of `punc punctuate`, has no posteriors for these slots or for
-    this label.
+    this label. Raises InputError if `decode`, the output of `punc punctuate`, contains no posteriors for these slots or
+    for this label.
     """
     archive = Path(decode) / "post.ark"
     if not archive.is_file():
@@ -226,7 +227,7 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
 
 
 def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle, on the logarithmic axis, and the mean value of each bin of EDGES that has a slot."""
+    """Return the middle, on the logarithmic axis, and the mean value of each bin of EDGES that contains a slot."""
     bins = np.digitize(at, EDGES) - 1
     count = np.bincount(bins, minlength=len(EDGES) - 1)
     mean = np.bincount(bins, values, minlength=len(EDGES) - 1) / np.maximum(count, 1)

@@ -11,7 +11,7 @@ A finding refers to a figure by its cell, in braces; names with spaces are quote
                               tests of SER and of the macro average
 
 In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
-quotes. A number that does not come from a cell must be in backticks, together with a word that says what it counts.
+quotes. A number that does not come from a cell must be in backticks, together with a word that names what it counts.
 Years and names such as F1 and 4-gram need no backticks.
 """
 

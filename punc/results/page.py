@@ -47,7 +47,7 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
     for number, name in enumerate(dict.fromkeys(score.set for score in scores), 1):
         of_set = [score for score in scores if score.set == name]
         shown_runs = [score for score in of_set if score.system in names]
-        spoken = name.rpartition("_")[0] + "_ref"  # the set that has the spoken words
+        spoken = name.rpartition("_")[0] + "_ref"  # the set with the spoken words
         table = read_slot_table(shown_runs, data or exp.resolve().parent / "data", "" if spoken == name else spoken)
         shown: set[str] = set()
         if isinstance(table, SlotTable):
@@ -80,7 +80,7 @@ def _filled(**values: Any) -> str:
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the scores of one set as `columns` and `rows`; all seeds of a system share one row. A figure is an
     Interval, a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system.
-    `runs` lists how many runs the rows with several runs have; each number is listed once."""
+    `runs` lists the numbers of runs of the rows with several runs; each number is listed once."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -123,7 +123,7 @@ def _training(training: dict[str, list[Epoch]], style: dict[str, dict]) -> dict[
     return {"svg": svg, "rows": [
         {"system": system, "epochs": len(epochs), "kept": next(one for one in epochs if one.kept),
          "lowest": min(epochs, key=lambda one: one.dev_loss),
-         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN comes last
+         "highest": max(epochs, key=lambda one: (one.dev_f1 == one.dev_f1, one.dev_f1))}  # NaN counts as the lowest
         for system, epochs in training.items()]}
 
 
@@ -168,11 +168,11 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
 def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
     """Return the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
 
-    A passage has `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a fixed
-    number of characters per slot: ref and hyp (one character, whose code is 48 + the number of the label), post (two
-    digits: the posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a second,
-    `--`: unknown). `wrong` maps the index of each wrong word in the passage to the spoken word, or to "" if nothing was
-    spoken. `missing` maps the index of a word to the words that were omitted after it.
+    A passage contains `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a
+    fixed number of characters per slot: ref and hyp (one character, whose code is 48 + the number of the label), post
+    (two digits: the posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a
+    second, `--`: unknown). `wrong` maps the index of each wrong word in the passage to the spoken word, or to "" if
+    nothing was spoken. `missing` maps the index of a word to the words that were omitted after it.
     """
     passages = []
     stream_of = table.stream_of

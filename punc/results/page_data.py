@@ -137,8 +137,8 @@ def write_page_data(directory: StrPath, data: PageData) -> None:
 def publish(source: StrPath, target: StrPath) -> list[str]:
     """Copy RESULTS.md, RESULTS.tsv and the files of results/ from one directory to another. Return their names.
 
-    Other files in the target's results/ are removed. Its subdirectories stay, because they are separate pages. Raises
-    InputError if the source has no pages.
+    Other files in the target's results/ are removed. The subdirectories of results/ stay, because they contain separate
+    pages. Raises InputError if the source has no pages.
     """
     source = Path(source)
     for name in PAGES:

@@ -14,8 +14,8 @@ POINTS = 120  # the maximum number of points of a drawn curve
 BINS = 15  # number of bins of the reliability diagram, as in Guo et al. 2017
 # The shortest pause in each group, in seconds. A pause under 10 ms, the usual frame shift, counts as no pause.
 PAUSES = (0.01, 0.1, 0.2, 0.3, 0.5, 1.0)
-DISTANCES = (1, 2, 4, 8, 16)  # the lower bound of each group: words to the nearest recognition error
-LENGTHS = (1, 3, 6, 11, 21, 41)  # the lower bound of each group: words from one mark to the next
+DISTANCES = (1, 2, 4, 8, 16)  # the lower bound of each group, in words to the nearest recognition error
+LENGTHS = (1, 3, 6, 11, 21, 41)  # the lower bound of each group, in words from one mark to the next
 POSITIONS = (5, 20, 100, 1000)  # the last position in each group, in slots from the stream's start
 MOST_RECORDINGS = 20  # the maximum number of rows in the table of the worst recordings
 PERCENT = (0, 102)  # the limits of an axis in percent, with a margin
@@ -31,7 +31,8 @@ class Group(NamedTuple):
 
 
 def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list[Group]:
-    """Return the scores of groups that have slots. `group`: each slot's group, int64 (slots,), −1 for no group."""
+    """Return the scores of the groups that contain slots. `group`: each slot's group, int64 (slots,), −1 for no
+    group."""
     counts = [table.confusion(system, group, len(names)) for system in table.hypotheses]
     slots = counts[0].sum((1, 2)).tolist()
     marks = counts[0][:, 1:].sum((1, 2)).tolist()
@@ -41,7 +42,7 @@ def breakdown(table: SlotTable, names: Sequence[str], group: np.ndarray) -> list
 
 
 def breakdowns(table: SlotTable) -> dict[str, list[Group]]:
-    """Map the title of each grouping of slots, except by stream, to the scores of its groups."""
+    """Return title → scores of the groups, for each grouping of slots except the grouping by stream."""
     found: dict[str, list[Group]] = {}
     if np.isfinite(table.pauses).any():
         known = np.where(np.isnan(table.pauses), np.inf, table.pauses)
@@ -90,7 +91,7 @@ class PrecisionRecall(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """A reliability diagram, in percent, for the bins that have a slot."""
+    """A reliability diagram, in percent, for the bins that contain a slot."""
 
     confidence: np.ndarray  # mean posterior of the most probable label
     accuracy: np.ndarray  # the share of slots in which the most probable label is right
@@ -99,8 +100,8 @@ class Reliability(NamedTuple):
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """Return the curve of a mark; None if the reference never has the mark. The arrays (slots,) are P(mark), whether
-    the reference has the mark, and whether the system wrote it."""
+    """Return the curve of a mark, or None if the mark is not in the reference. The arrays (slots,) are P(mark), whether
+    the mark is in the reference, and whether the system wrote it."""
     total = int(expected.sum())
     if not total:
         return None

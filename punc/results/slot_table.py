@@ -1,9 +1,9 @@
-"""The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in the slot.
+"""The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in each slot.
 
 The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
-output), its labels are projected onto these words, as in `scoring.counts`. A system is left out if its words
-differ from those of the first system, or if its slots do not give the counts of its score, because the data has changed
-since then. `left_out` contains the reason.
+output), its labels are projected onto these words, as in `scoring.counts`. A system is left out if its words differ
+from those of the first system, or if its slots do not give the counts of its score, because the data has changed since
+the score was computed. `left_out` contains the reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class SlotTable:
     labels: LabelSet
     words: list[str]  # the word before each slot
     streams: list[str]  # the names of the streams
-    begins: np.ndarray  # int64 (streams + 1,): stream i has the slots begins[i] to begins[i + 1] − 1
+    begins: np.ndarray  # int64 (streams + 1,): stream i consists of the slots begins[i] to begins[i + 1] − 1
     reference: np.ndarray  # int8 (slots,)
     pauses: np.ndarray  # float32 (slots,) seconds; NaN: unknown
     counted: np.ndarray  # bool (slots,): whether the score counts a slot (--last-slot)
@@ -79,7 +79,7 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
     """Return the slots of the systems that were scored on a set, or the reason why there are none.
 
     data              the directory that contains the data directories: SET is in DATA/SET
-    reference_words   the set with the spoken words, such as test_ref, if the scored set has ASR output
+    reference_words   the set with the spoken words, such as test_ref, if the scored set contains ASR output
     """
     table, reasons = None, {}
     for score in scores:
@@ -203,8 +203,8 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
 
 
 def recognise(spoken: Sequence[Sequence[str]], words: Sequence[str], begins: np.ndarray) -> Recognition:
-    """Align the spoken words of each stream with its recognised words, by minimum edit distance. Stream i has the words
-    words[begins[i]:begins[i + 1]]; `begins` is int64 (streams + 1,)."""
+    """Align the spoken words of each stream with its recognised words, by minimum edit distance. Stream i consists of
+    the words words[begins[i]:begins[i + 1]]; `begins` is int64 (streams + 1,)."""
     wrong, at_missing = np.ones(len(words), bool), np.zeros(len(words), bool)
     replaced, missing = dict[int, str](), dict[int, str]()
     distances, errors = [np.zeros(0, np.int64)], 0

@@ -1,14 +1,14 @@
 """Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
-are not independent. Fewer than MIN_STREAMS streams do not show how much recordings differ. In that case, the units are
-blocks of BLOCK reference words, and the intervals hold only for other passages of the same recordings.
+are not independent. If there are fewer than MIN_STREAMS streams, they do not show how much recordings differ. Then, the
+units are blocks of BLOCK reference words, and the intervals hold only for other passages of the same recordings.
 
 If the reference and the hypothesis of a stream have different words, for example with ASR output, the reference slots
 are first projected onto the words of the hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3).
 Only the slots of the hypothesis are scored: if two reference marks are projected onto one slot, the weaker mark is
 lost. A hypothesis word belongs to the block of its reference word. An inserted word belongs to the block of the nearest
-paired word before it. So systems that changed the words in different ways have the same blocks.
+paired word before it. Thus, systems that changed the words in different ways are scored in the same blocks.
 """
 
 from collections.abc import Sequence
@@ -119,7 +119,7 @@ def counted_slots(lengths: Sequence[int], last_slot: str) -> np.ndarray:
 
 
 def join_blocks(counts: Counts) -> Counts:
-    """Join the blocks of each stream, so that streams are the units, if there are at least MIN_STREAMS streams."""
+    """If there are at least MIN_STREAMS streams, join the blocks of each stream, so that streams are the units."""
     if counts.streams < MIN_STREAMS:
         return counts
     names = [name.rpartition(":")[0] for name in counts.units]
@@ -215,7 +215,8 @@ class _Layout:
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 
     def unit_of_hyp(self, alignment: Alignment) -> np.ndarray:
-        """Return the block of each hypothesis word, (words,). Inserted words have the block of the word before them."""
+        """Return the block of each hypothesis word, (words,). Inserted words belong to the block of the nearest paired
+        word before them."""
         place = np.zeros(alignment.n_hyp, np.int64)
         paired = np.flatnonzero(alignment.ref_to_hyp >= 0)
         place[alignment.ref_to_hyp[paired]] = paired

@@ -30,10 +30,10 @@ class Metric(NamedTuple):
     """A row of the table of metrics."""
 
     name: str  # the row, such as `Err`, or the column of P, R and F1, such as `overall`; LABEL stands for any label
-    single: bool  # true: the metric is one row; false: it has the rows P, R and F1
+    single: bool  # true: the metric is one row; false: it consists of the rows P, R and F1
     meaning: str
     source: str = ""
-    lowest: bool = False  # whether the best system has the lowest value
+    lowest: bool = False  # whether lower values are better
 
 
 METRICS = (
@@ -141,7 +141,7 @@ def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
-    """Merge counts (…, labels, labels) to (…, 2, 2): class 1 has the members, class 0 all other labels."""
+    """Merge counts (…, labels, labels) to (…, 2, 2): class 1 contains the members, class 0 all other labels."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 
@@ -157,7 +157,7 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
     found["macro.F1"] = np.nansum(f1, 0) / 100, np.isfinite(f1).sum(0)
     found["Err"] = wrong, slots
     found["SER"] = wrong, counts[..., 1:, :].sum((-2, -1))
-    # NeMo's punctuation_error_rate has this formula, but its own alignment can pair marks that are a word apart.
+    # NeMo's punctuation_error_rate uses this formula, but its own alignment can pair marks that are a word apart.
     found["PER"] = wrong, slots - counts[..., 0, 0]
     for collapse in collapses:
         merged = merge_counts(counts, collapse.number, len(collapse.classes))
@@ -187,7 +187,7 @@ def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
 
 
 def _of_words(words: np.ndarray) -> Amounts:
-    """Return the error rate (S + D + I) / (C + S + D) for each word form that has any counts."""
+    """Return the error rate (S + D + I) / (C + S + D) for each word form with any counts."""
     found: Amounts = {}
     for form, name in enumerate(FORMS):
         correct, substituted, deleted, inserted = np.moveaxis(words[..., form, :], -1, 0)

@@ -1,5 +1,5 @@
 """Histograms of posteriors for precision-recall curves. Each label has two histograms of its posteriors: one for slots
-that have the label in the reference, and one for all other slots.
+with the label in the reference, and one for all other slots.
 
 A histogram divides the log-odds from -LIMIT to LIMIT into BINS bins of equal width. So its size does not depend on the
 data, and the area under a curve is accurate to four digits.
@@ -65,7 +65,7 @@ class Posteriors:
 
 
 def bins_of(probabilities: np.ndarray) -> np.ndarray:
-    """Return the bin of each probability, int64; higher probabilities have higher bins."""
+    """Return the bin of each probability, int64; higher probabilities are in bins with higher numbers."""
     exact = np.clip(probabilities.astype(np.float64), 0, 1)
     with np.errstate(divide="ignore"):
         odds = np.log(exact) - np.log1p(-exact)

@@ -39,11 +39,11 @@ class Projection(NamedTuple):
 
 
 def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelSet) -> Projection:
-    """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` has the labels of `ref_dir`.
+    """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` contains the labels of `ref_dir`.
 
     The other files of `hyp_dir` are copied, except subdirectories, files about the old labels, and archives (copied
-    tables refer to the old archives). Memory holds one stream and all ids. Raises InputError if the directories have
-    different streams, or if a label of `ref_dir` is not in `labels` or is written differently.
+    tables refer to the old archives). Memory holds all ids, but only one stream at a time. Raises InputError if the
+    directories have different streams, or if a label of `ref_dir` is not in `labels` or is written differently.
     """
     ref = DataDir(ref_dir, needs=["punct"])
     hyp = DataDir(hyp_dir, ignore=["punct"])
@@ -69,7 +69,7 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
     """Yield each stream with its utterances in both directories. Raises InputError if one directory lacks a stream."""
     for (a, ref_utterances), (b, hyp_utterances) in zip_longest(ref.streams(), hyp.streams(), fillvalue=("", [])):
         if a != b:
-            # Streams come in C-locale order, so the side with the higher name lacks the lower name.
+            # Streams come in C-locale order, so the side with the later name lacks the earlier name.
             missing, lacking = (a, hyp) if not b or (a and a.encode() < b.encode()) else (b, ref)
             other = ref if lacking is hyp else hyp
             raise InputError(f"no stream '{missing}', which {other.path} has",

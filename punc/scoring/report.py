@@ -58,7 +58,8 @@ def signature_parts(signed: str) -> dict[str, str]:
 
 
 def new_score(path: StrPath) -> AbstractContextManager[Path]:
-    """Yield a new directory, which replaces the score directory `path` and its old comparison when the block ends."""
+    """Yield a new directory, which replaces the score directory `path` and its old comparison when the `with` block
+    ends."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -86,7 +87,8 @@ def score_json(measured: Mapping[str, Interval], signed: str,
 
 def systems_json(measured: Mapping[str, Mapping[str, Interval]], signed: Mapping[str, str],
                  tests: Mapping[str, Mapping[str, Comparison]]) -> str:
-    """Return a JSON list with the score of each system, as `score_json` writes it, and its name under "system"."""
+    """Return a JSON list with the score of each system, as `score_json` writes it, and the system's name under
+    "system"."""
     rows = [{"system": name} | json.loads(score_json(measured[name], signed[name], tests.get(name)))
             for name in measured]
     return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)

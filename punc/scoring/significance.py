@@ -71,8 +71,9 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
 
     The two-sided p comes from approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were
     equal, their outputs for any unit could be exchanged. Each replicate exchanges every unit with probability ½; p is
-    the share of replicates with at least the observed difference, and at least 1 / (replicates + 1). The interval comes
-    from the paired bootstrap (Koehn 2004), which resamples the same units for both systems.
+    the share of replicates with at least the observed difference, where the observed outputs count as one more
+    replicate. The interval comes from the paired bootstrap (Koehn 2004), which resamples the same units for both
+    systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
     both = np.concatenate([this, other], axis=1)  # so that the same units are resampled for both systems

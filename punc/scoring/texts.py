@@ -1,6 +1,6 @@
 """Reads the reference and the hypothesis of a score (texts, files or data directories) as words and labels.
 
-A file is one text, or has one text (such as a recording or a post) per line. The texts on each side are called
+A file is one text, or contains one text (such as a recording or a post) per line. The texts on each side are called
 *streams*.
 """
 
@@ -183,8 +183,8 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """Count two sides with the same number of streams, in blocks. Raises InputError if both sides are data directories
-    and the names of their streams differ."""
+    """Count the slots and word errors of two sides with the same number of streams, for each block. Raises InputError
+    if both sides are data directories and the names of their streams differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"the streams differ from those of {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

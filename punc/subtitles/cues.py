@@ -7,8 +7,9 @@
 - A sentence that needs several cues is cut after a mark if this leaves at least FEW characters on both sides.
   Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
   pauses, cut a cue into two lines. A name or a number (`marks.tied`) is cut only as a last resort.
-- A cue is shown from its first word to its last. If this is less than LEAST seconds, or too short to read the cue at
-  SPEED, the cue stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed. Cues never overlap.
+- A cue is shown from its first word to its last. If that takes less than LEAST seconds, or less time than viewers need
+  to read the cue at SPEED, the cue stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed.
+  Cues never overlap.
 - If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of
   `short_cues` lengthen it.
 
@@ -34,8 +35,8 @@ APART = 0.2  # s; successive cues start at least this far apart, even if speech 
 
 
 class Cues(NamedTuple):
-    """C cues in order, as arrays int64 (C,). A cue has the words [first, last), and is shown from `begin` to `end`, in
-    milliseconds."""
+    """C cues in order, as arrays int64 (C,). A cue consists of the words [first, last), and is shown from `begin` to
+    `end`, in milliseconds."""
 
     first: np.ndarray
     second: np.ndarray  # the word that begins the second line; `last` if the cue has one line
@@ -140,7 +141,7 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the cue fits into one line
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the rest fits into one line
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 

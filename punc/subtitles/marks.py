@@ -1,7 +1,7 @@
 """The marks after words, for subtitles and paragraphs: where sentences end, and which words belong together.
 
-The spelling shows the kind of a word: a name's words begin with capitals, a number has digits, an initial is one
-capital with a point. So the rules hold for any language. Only number words (*one*, *hundred*) need a list,
+The spelling shows the kind of a word: a name's words begin with capitals, a number contains digits, and an initial is
+one capital with a point. So the rules hold for any language. Only number words (*one*, *hundred*) need a list,
 number_words.txt.
 """
 
@@ -95,7 +95,7 @@ def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | Non
     `make_cues`. `pauses`, (N,): the silence after each word in seconds, or NaN if unknown; None: all are unknown.
 
     A paragraph ends where the speaker changes. A paragraph also ends at the end of a sentence if a silence of LONG
-    seconds follows or if the paragraph has PARAGRAPH words, but never at a silence inside a sentence.
+    seconds follows or if the paragraph contains at least PARAGRAPH words, but never at a silence inside a sentence.
     """
     breaks = turns.copy()
     if pauses is not None:

@@ -1,7 +1,7 @@
 """Lengthens cues that are too short to read, by joining cues, moving words between them or changing their times.
 
-A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue holds
-a short sentence, or the short last part of one. The remedies, in order of preference:
+A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue
+contains a short sentence, or the short last part of one. The remedies, in order of preference:
 
 1. The cue is joined with the previous or the next cue if two lines hold both.
 2. The words of the cue and of the previous or next cue are redistributed, so that both cues are long enough.
@@ -16,8 +16,8 @@ import numpy as np
 
 LEAST = 1.0  # s; viewers cannot read a cue that is shown for less time
 SHIFT = 0.4  # s; viewers do not notice that text and voice are this far apart
-# Characters: for a cut at a pause, two cues may be this much more unequal in length. A mark doubles this value, and the
-# end of a sentence trebles it.
+# In characters: a cut at a pause may make the lengths of two cues differ by this much more than a cut elsewhere. For a
+# cut after a mark, this value is doubled; for a cut at the end of a sentence, it is trebled.
 MARK_WORTH = 84.0
 
 Cue = tuple[int, int]  # the first word, and the word after the last

@@ -6,7 +6,7 @@ kind and the next word (ignoring quotes and brackets before it) decide whether a
 - After the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised word of the kind
   `begins`. After `capital`, it ends before any capitalised word. (An initial such as `J.` is not such a word.) After
   `number`, a sentence ends unless a number follows. After `word`, the dot is always a mark.
-- Single letters, and letters with dots inside, have the kind `starter` unless the file gives them another kind.
+- Single letters, and letters with dots inside, are of the kind `starter` unless the file gives them another kind.
 - After a number in digits, a sentence ends unless a lower-case word or a word of the kind `ordinal` follows (24.
   veebruar). After an ellipsis (`...` or `. . .`), a sentence ends unless a lower-case word follows.
 - If a mark follows the dot of an abbreviation (`Inc., the`), the dot is not a mark, except after `number` and `word`.
@@ -109,7 +109,7 @@ class Abbreviations:
 
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
         """Return whether a sentence ends at a dot; None if the next tokens, `following`, do not decide it. At most
-        REACH tokens are needed. `line_end`: the dot ends a line."""
+        REACH tokens are needed. `line_end`: whether the dot ends a line."""
         if dot.kind == NEVER:
             return False
         kind = CAPITAL if line_end and dot.kind == STARTER else dot.kind

@@ -1,8 +1,8 @@
 """Words with capitals after the first letter: NATO, McDonald, iPhone.
 
 A label only states whether a word's first letter is a capital. The other capitals come from a table, which
-utils/learn_casing.py learns from a cased text. Each line of the table has a word as it would be written from its label
-alone, then the word's most frequent form:
+utils/learn_casing.py learns from a cased text. Each line of the table contains a word as its label alone would write
+it, then the word's most frequent form:
 
     Nato NATO
     Us US          only if the label has a capital: `us` has no line
@@ -23,7 +23,7 @@ def first(word: str, capital: bool) -> str:
 
 
 def read_casing(path: StrPath) -> dict[str, str]:
-    """Read a table. Raises InputError unless each line has a word and the same word with other capitals."""
+    """Read a table. Raises InputError unless each line consists of a word and the same word with other capitals."""
     table = {}
     for number, line in read_lines(path):
         plain, _, form = line.partition(" ")

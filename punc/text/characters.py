@@ -2,8 +2,8 @@
 
 `CharacterReader.split` reads a text as follows:
 
-- A run of Latin letters is one token, which may have an apostrophe, hyphen or point between two letters: don't,
-  T-shirt, example.com. A run of digits is one token, which may have a point or comma between two digits: 3.5,
+- A run of Latin letters is one token, which may contain an apostrophe, hyphen or point between two letters: don't,
+  T-shirt, example.com. A run of digits is one token, which may contain a point or comma between two digits: 3.5,
   １０，０００. A URL (https://…) is one token.
 - Any other character is a token, together with the characters that modify it: combining marks, variation selectors,
   half-width voicing marks, an emoji's skin tone, emoji after a zero-width joiner. Two regional indicators (a flag) are
@@ -32,16 +32,17 @@ ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
 VOICED = "ﾞﾟ"  # voicing marks of half-width kana, which Unicode counts as letters
 JOINER = "\u200d"
-# The shape has one symbol for each character of a text: l Latin letter; d digit; x modifier of the previous character;
-# j joiner; f regional indicator; m mark; P or C point or comma that is a mark; `.` or `,` point or comma that is not;
-# ' apostrophe or hyphen; b blank; o other.
+# The shape contains one symbol for each character of a text: l Latin letter; d digit; x modifier of the previous
+# character; j joiner; f regional indicator; m mark; P or C point or comma that is a mark; `.` or `,` point or comma
+# that is not; ' apostrophe or hyphen; b blank; o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters
 
 
 class Split(NamedTuple):
-    """The tokens of a text, the labels of their slots, and the text between tokens. `lead`: marks before the first."""
+    """The tokens of a text, the labels of their slots, and the text between tokens. `lead`: marks before the first
+    token."""
 
     tokens: list[str]
     labels: list[str]
@@ -85,7 +86,7 @@ class TextShape(dict[int, str]):
 
 
 class CharacterReader:
-    """Reads and writes texts with a label set whose marks are one character each."""
+    """Reads and writes texts with a label set whose marks are single characters."""
 
     def __init__(self, labels: LabelSet):
         self.labels = labels

@@ -18,8 +18,8 @@ CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 
 class FilePart(NamedTuple):
-    """A part of an input file, from byte `offset` on. `line_start`: the part begins a line. `first`: the part begins
-    the file."""
+    """A part of an input file, from byte `offset` on. `line_start`: whether the part begins a line. `first`: whether it
+    begins the file."""
 
     path: str
     offset: int
@@ -51,7 +51,7 @@ def file_parts(paths: Iterable[StrPath], delimiter: bytes, size: int = PART) -> 
 
 def last_end(data: bytes, delimiter: bytes) -> int:
     """Return the index after the last `delimiter`, ignoring case; 0 if there is none. If the delimiter is a line end
-    and `data` has none, return the index after the last space."""
+    and `data` contains none, return the index after the last space."""
     if delimiter == b"\n":
         return data.rfind(b"\n") + 1 or data.rfind(b" ") + 1
     at = data.lower().rfind(delimiter)

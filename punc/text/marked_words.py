@@ -81,8 +81,8 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
-    """Return which words are in a turn, or in a long run of words, that has no mark, bool (W,). In a text with marks,
-    the marks of these words are probably missing."""
+    """Return which words are in a turn without marks, or in a long run of words without marks, bool (W,). In a text
+    with marks, the marks of these words are probably missing."""
     read = np.flatnonzero(words.counts)
     marked, last = words.marked[read], words.ends[read]
     turn = np.cumsum(previous_of(last, False))
@@ -142,7 +142,7 @@ class MarkedWords:
         """Move the new marks of tags that stand for a word to the previous word, which keeps the stronger mark. If the
         tag already has a mark, its new mark is dropped."""
         read = np.flatnonzero(words.counts)
-        for i in np.flatnonzero(tags[read])[::-1].tolist():  # backwards, because a mark can pass several tags
+        for i in np.flatnonzero(tags[read])[::-1].tolist():  # backwards, because a mark can move past several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
             label = self.label_set[int(labels[at])]
             if not label.mark:
@@ -172,8 +172,8 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Return which words keep their case, bool (W,): numbers, URLs, and words that have a capital after the first
-        letter or inside a sentence."""
+        """Return which words keep their case, bool (W,): numbers, URLs, and words with a capital after the first letter
+        or inside a sentence."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
@@ -190,7 +190,7 @@ class MarkedWords:
         return list(map(text, words.codes.tolist(), labels.tolist(), *flags.tolist()))
 
     def text(self, token: Token, label: Label, cased: bool, start: bool, alone: bool, keep: bool = False) -> str:
-        """Return the text of a word with its label. The flags say whether the word keeps its case (`cased`), begins a
+        """Return the text of a word with its label. The flags state whether the word keeps its case (`cased`), begins a
         sentence (`start`), is followed by a separate mark (`alone`), and keeps its marks (`keep`)."""
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):

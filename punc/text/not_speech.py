@@ -1,4 +1,4 @@
-"""Finds text that is not speech: notes in brackets, names of speakers, times, headings, URLs, markup.
+"""Finds text that is not speech: notes in brackets, names of speakers, times, headings, URLs and markup.
 
 Each kind is counted, with its most frequent forms, so that people can decide what to remove. The option `clean` lists
 the kinds to remove; the removed words are counted. With `entities` in the list, HTML entities such as `&amp;` are
@@ -33,7 +33,7 @@ class Kind(NamedTuple):
 
     patterns  pairs of a fast test, which rules out most texts, and a pattern; the texts must begin with a line end
     form      returns the form under which a match is counted; matches that differ only in numbers have the same form
-    sure      returns whether a match is really of this kind; by default, it must have a letter or a digit
+    sure      returns whether a match is really of this kind; by default, it must contain a letter or a digit
     """
 
     patterns: tuple[tuple[Callable[[str], bool], "re.Pattern[str] | SpeakerLabels"], ...]
@@ -53,7 +53,7 @@ def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
 
 def is_heading(match: re.Match[str]) -> bool:
     """Return whether a line is a heading: a line that begins with # or =, a short line in capitals, or a short line
-    that stands alone, begins with a capital and has no end mark."""
+    that stands alone, begins with a capital and does not end in an end mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
@@ -66,7 +66,7 @@ def is_heading(match: re.Match[str]) -> bool:
 
 
 class SpeakerLabels:
-    """Finds speaker labels in a text; has the methods `finditer` and `sub` of a compiled pattern."""
+    """Finds speaker labels in a text. The methods `finditer` and `sub` work like those of a compiled pattern."""
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Yield a match for each label at the beginning of a line, including the line end before it."""

@@ -167,9 +167,9 @@ class Cutter:
     """Cuts passages into utterances of `size` words or, if `size` is 0, after passages that end an utterance.
 
     attach         (label of a word, label found after the word) → the word's new label
-    independent    each utterance is a stream, which has the utterance's id
-    pauses         whether utterances have the pauses of the passages
-    turns          whether utterances have flags for changes of speaker
+    independent    each utterance is a stream with the utterance's id
+    pauses         whether utterances get the pauses of the passages
+    turns          whether utterances get flags for changes of speaker
     numbered       whether the name of a stream begins with the stream's number
     abbreviations  decide about the dot of a passage's last word when the next passage is known
     """

@@ -6,8 +6,8 @@ A token is the text between two spaces. `TextReader.token` reads a token as foll
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
   between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Any other character splits the word: word--word,
   word…word.
-- The label set maps the marks after a word to a label; the strongest label wins. If a token has marks but no word (as
-  in tokenised text, in ` -- `, or at the beginning of a line), the marks belong to the previous word.
+- The label set maps the marks after a word to a label; the strongest label wins. If a token contains marks but no word
+  (as in tokenised text, in ` -- `, or at the beginning of a line), the marks belong to the previous word.
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets, soft hyphens, zero-width spaces) is removed. Typographic apostrophes and
   hyphens become ASCII characters.
@@ -29,7 +29,7 @@ PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 END_MARKS = frozenset(".,:;?!")  # most tokens end in one of these or in a letter
-MOST_GAPS = 10_000  # the labels of this many gaps (the marks between two words) are cached
+MOST_GAPS = 10_000  # the labels of at most this many gaps (the marks between two words) are cached
 
 
 class Parts(NamedTuple):
@@ -62,7 +62,7 @@ TOKEN_SHAPE = TokenShape()
 
 class Clitics:
     """Rules that split words, from a file with one rule per line, in lower case. There are three kinds of rules. Rules
-    for words come first, then rules for beginnings, then rules for ends. Of each kind, the first match is used.
+    for words are tried first, then rules for beginnings, then rules for ends. Of each kind, the first match is used.
 
         can't cannot    a word, and the word or words that replace it
         n't             the end of a word: don't → do n't
@@ -110,8 +110,8 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token. With `lowercase`, words are put in lower case; a label with a capital
-    still shows that the first letter was a capital."""
+    """Reads punctuated prose, token by token. With `lowercase`, words are converted to lower case; a label with a
+    capital still shows that the first letter was a capital."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -204,7 +204,7 @@ QUOTE = '"'
 class ProseWriter:
     """Writes the utterances of streams to a file, one per line: id and text. Joins `clitics` to their words.
 
-    A label can have a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
+    A label can add a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
     each sentence, the first `"` opens a quotation and is put before the next word, the second closes it, and so on. If
     a quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
     """

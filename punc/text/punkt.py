@@ -14,10 +14,10 @@ follows a number with a dot more often than by chance (ratio ≥ 7.88) and is no
 the kind `begins` if it occurs in lower case, and with a capital only at the beginning of sentences (the orthographic
 heuristic of the paper's second stage).
 
-There are three differences from the paper. A single letter is an initial, unless (like I in English) it has a dot
-RARER times less often than the average token. Abbreviations, and words found by the orthographic heuristic,
-must occur at least MIN_COUNT times. Rare abbreviations and collocations of initials are not searched for. Memory grows
-with the number of distinct words. NLTK's own trainer takes ten times as long.
+There are three differences from the paper. A single letter is an initial unless, like I in English, it has a dot at
+least RARER times less often than the average token. Abbreviations, and words found by the orthographic heuristic, must
+occur at least MIN_COUNT times. Rare abbreviations and collocations of initials are not searched for. Memory grows with
+the number of distinct words. NLTK's own trainer takes ten times as long.
 """
 
 import math

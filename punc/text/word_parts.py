@@ -1,4 +1,4 @@
-"""Splits a recogniser's word into its core, the characters before it, and the marks and quotes after it.
+"""Splits a recogniser's word into its core, the characters before the core, and the marks and quotes after the core.
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark replaces the old one: `"hello,"`
   → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
@@ -30,7 +30,7 @@ NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
-MOST_TAGGED = 12  # the maximum number of words in brackets
+MOST_TAGGED = 12  # the maximum number of words in a tag in brackets
 MOST_SUNG = 60  # the maximum number of words between music signs
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
@@ -63,14 +63,14 @@ class Token(NamedTuple):
 
 
 class TokenReader:
-    """Splits words into their parts. `lowercase`: whether the model reads lower case."""
+    """Splits words into their parts. `lowercase`: whether the model reads words in lower case."""
 
     def __init__(self, lowercase: bool = True):
         self._lowercase = lowercase
 
     @classmethod
     def of(cls, vocabulary: Iterable[str]) -> "TokenReader":
-        """Return a reader for a vocabulary, with `lowercase` unless more than 1% of the words have a capital."""
+        """Return a reader for a vocabulary, with `lowercase` unless more than 1 % of the words contain a capital."""
         known = [word for word in vocabulary if not word.startswith("<")]
         return cls(sum(word != word.lower() for word in known) <= len(known) / 100)
 
@@ -125,7 +125,7 @@ def _ends(marks: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Return whether a word has only lower-case letters, so that the core is its only part."""
+    """Return whether a word consists of lower-case letters only, so that the core is its only part."""
     return word.islower() and word.isalpha() and "ʼ" not in word and word != "sil"
 
 
@@ -152,7 +152,7 @@ def is_hidden(token: Token) -> bool:
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
     """Return which words are not speech, such as `[soft music]` or `♪ la la ♪` within a segment, bool (N,)."""
     inside = np.zeros(len(words), bool)
-    after = 0  # index of the first word after the last sequence
+    after = 0  # index of the first word after the last sequence found
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first
         if i < after:
             continue

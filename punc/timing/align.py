@@ -30,8 +30,8 @@ import numpy as np
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
 EXACT = 10**10  # reference × hypothesis words; up to this size, texts are aligned as a whole, in up to a second
-STRIDE = 8192  # reference words per anchor; a larger stride has more candidates for an anchor, but takes longer
-SUPPORT = 16  # an anchor needs more than this many n-grams nearby with nearly the same offset, to exclude chance
+STRIDE = 8192  # reference words per anchor; a larger stride gives more candidates for each anchor, but takes longer
+SUPPORT = 16  # more than this many n-grams near an anchor must have nearly the same offset, to exclude chance
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
 WINDOW = 30_000  # words of each text in a window, if long texts have no anchors
 
@@ -136,7 +136,8 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     """Return positions to cut: the middles of long stretches of n-grams that occur once in a and once in b.
 
     In every STRIDE words of a, the longest such stretch is a candidate if more than SUPPORT n-grams of these words have
-    nearly the same offset. Patience sorting selects the longest sequence of candidates that rises in both texts.
+    nearly the same offset as the stretch. Patience sorting selects the longest sequence of candidates that rises in
+    both texts.
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):

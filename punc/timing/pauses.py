@@ -58,7 +58,8 @@ Sources = Mapping[str, Callable[..., Timing]]
 
 
 def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Read `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError if invalid."""
+    """Read `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError for an invalid
+    file."""
     channels: dict[str, tuple[str, str]] = {}
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
@@ -153,7 +154,7 @@ def _pauses(times: np.ndarray, matched: np.ndarray, end: float | None, counts: C
 
 
 def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None) -> np.ndarray:
-    """Return the silence after each word in seconds, float32 (words,); NaN if this or the next word has no times.
+    """Return the silence after each word in seconds, float32 (words,); NaN if the word or the next word has no times.
 
     times     (timed words, 2): begin and end in seconds, in time order
     matched   (words,): the index of each word's timed word, in increasing order; -1 for an untimed word
@@ -165,10 +166,10 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
         begins = np.append(begins, end)
         ends = np.append(ends, end)
         following[-1:] = len(times)
-    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # total silence before each word
+    silence = np.append(0.0, np.cumsum(np.maximum(begins[1:] - ends[:-1], 0.0)))  # total silence before each timed word
     pauses = np.full(len(matched), np.nan, np.float32)
     known = (matched >= 0) & (following >= 0)
-    # Rounding makes 0.3 - (0.1 + 0.2) zero, as it is for the decimal numbers in the file.
+    # Without rounding, 0.3 - (0.1 + 0.2) would differ from zero in float64.
     pauses[known] = np.round(silence[following[known]] - silence[matched[known]], 6)
     return pauses
 

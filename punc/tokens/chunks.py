@@ -80,8 +80,8 @@ def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """Return a set in which `pauses` has two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn (1: the
-    speaker changes)."""
+    """Return a set in which `pauses` consists of two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn
+    (1: the speaker changes)."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)
         values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]

@@ -1,7 +1,7 @@
 """Reads soft targets: a teacher's posteriors in the slots of a store's sets.
 
-    DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set; 255 is probability 1
-    DIR/SET/conf          the number of slots, the CRC-32s of their labels and of the streams' names, the label set
+    DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set; 255 stands for 1
+    DIR/SET/conf          the number of slots, the CRC-32s of their labels and of the streams' names, and the label set
 
 Every word has one slot, whatever the tokens are, so the targets fit every store of the same data directories.
 """

@@ -3,11 +3,12 @@
     STORE/vocab               one token per line; <unk> and </s> are the first two; line numbers, from 0, are ids
     STORE/…                   other files of the tokenizer (see `tokenizer`)
     STORE/labels.txt          the label set
-    STORE/conf                lines --name=value with all options; comments with size and time of all input files
+    STORE/conf                lines --name=value with all options; comments with size and modification time of all input
+                              files
     STORE/<set>/ids.npy       int32 (N,), the tokens of all streams, concatenated
     STORE/<set>/labels.npy    int8 (N,), the label of the slot after each token; -1 if there is no slot
     STORE/<set>/pauses.npy    float32 (N,), the pause after each token in seconds; NaN: unknown
-    STORE/<set>/turns.npy     bool (N,), whether the next word has another speaker; missing if this is unknown
+    STORE/<set>/turns.npy     bool (N,), whether the next word has a different speaker; missing if this is unknown
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
 Word and subword streams are stored without `</s>`; readers append it. In character streams, `</s>` is the last token.
@@ -52,7 +53,8 @@ class Store:
         self.sets = sorted(index.parent.name for index in self.path.glob("*/index"))
 
     def set(self, name: str) -> StoreSet:
-        """Open a set. Raises InputError if it is missing or broken, or has tokens or labels that the store lacks."""
+        """Open a set. Raises InputError if it is missing or broken, or contains tokens or labels that the store
+        lacks."""
         if name not in self.sets:
             raise InputError(f"no set '{name}' in the store", f"it has {' '.join(self.sets)}", self.path)
         check_numbers(self.path / name, len(self.vocabulary), len(self.labels))
@@ -147,7 +149,7 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Return whether a directory has this conf, which is written last. If so, logs a message."""
+    """Return whether a directory contains this conf, which is written last. If it does, logs a message."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)

@@ -30,14 +30,14 @@ SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
 
 class StoreSet(NamedTuple):
-    """A set of a store. The arrays are memory-mapped and read-only. Arrays that the set does not have are None."""
+    """A set of a store. The arrays are memory-mapped and read-only. A missing array is None."""
 
     ids: np.ndarray  # int32 (N,)
     labels: np.ndarray | None  # int8 (N,), -1 if there is no slot
     pauses: np.ndarray | None  # float32 (N,) in seconds; NaN: unknown
     streams: Iterable[str]  # the names of the streams
     offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays
-    turns: np.ndarray | None = None  # bool (N,), whether the next word has another speaker
+    turns: np.ndarray | None = None  # bool (N,), whether the next word has a different speaker
 
 
 class Lazy:

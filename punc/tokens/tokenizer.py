@@ -1,6 +1,6 @@
 """The interface of tokenizers. Each tokenizer is a module in punc/tokens/tokenizers.
 
-The directory of a store or a model has these files of a tokenizer:
+The directory of a store or a model contains these files of its tokenizer:
 
     vocab          one token per line
     token_type     the tokenizer's name; missing if it is `word`
@@ -29,7 +29,7 @@ from punc.text.prose import Clitics
 from punc.tokens import tokenizers
 from punc.tokens.vocabulary import END, SPECIALS, UNK, Vocabulary, count_words, most_frequent
 
-CACHED = 1 << 13  # the number of words whose tokens a `word_encoder` caches
+CACHED = 1 << 13  # the maximum number of words whose tokens a `word_encoder` caches
 CLITICS = "clitics"
 TOKENIZER_FILES = ("vocab", "token_type", "pieces.model", "tokenizer.json", CLITICS)
 DEFAULT = "word"  # the token type of a directory without a file token_type
@@ -94,7 +94,8 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str]) -> Encoding:
-        """Return the tokens of words. This bound method must be picklable, so that other processes can call it."""
+        """Return the tokens of words. As a bound method, `encode` must be picklable, so that other processes can call
+        it."""
 
     @property
     def splitter(self) -> Callable[[str], list[str]] | None:
@@ -175,8 +176,8 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """Return the tokens of complete streams, and int64 offsets. Stream i has the words [bounds[i]:bounds[i + 1]], at
-    least one, and the tokens [offsets[i]:offsets[i + 1]]."""
+    """Return the tokens of complete streams, and int64 offsets. Stream i consists of the words
+    [bounds[i]:bounds[i + 1]], at least one, and of the tokens [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
@@ -190,7 +191,7 @@ class PieceTokenizer(Tokenizer):
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
     unknown: tuple[int, ...] = (UNK,)  # the tokens that stand for text without a piece
-    cache: int = 1 << 18  # the number of words whose pieces are cached
+    cache: int = 1 << 18  # the cache is cleared when it contains more words than this
     file: ClassVar[str]  # the name of the model's file, which is next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):

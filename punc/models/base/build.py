@@ -14,8 +14,9 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
-# Former options that are now constants. A saved model may still have such an option, which is ignored if its value is
-# listed here. The model then works as before, unless the value changed the sizes of weights, which then do not load.
+# Former options that are now constants. A saved model may still contain such an option, which is ignored if its value
+# is listed here. The model then works as before. But if the value changed the sizes of its weights, the model cannot be
+# loaded.
 FORMER: dict[str, tuple[Any, ...]] = {
     "alphabet": (256,), "attention_dim": (64,), "character_dim": (50,), "character_hidden_dim": (50,),
     "cluster_bits": ("4,6,10,20",), "cnn_dropout": (0.2,), "embedding_dropout": (0.1,), "heights": (4,), "kernel": (3,),
@@ -67,7 +68,7 @@ def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[st
            tokenizer: Tokenizer | None = None) -> Model:
     """Return a new model with random weights, except for word vectors that are read from a file. Without a tokenizer,
     each word is a token. Raises InputError if the model cannot read tokens of this type, a submodel has a different
-    vocabulary, or an option has an invalid value."""
+    vocabulary, or an option is unknown or has an invalid value."""
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:

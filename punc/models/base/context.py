@@ -50,7 +50,7 @@ class ContextModel(LSTMModel):
         lstm_state = hidden_state, cell_state
         line = torch.cat([kept, tokens], dim=1)
         around = self.before + self.ahead
-        steps = max(0, line.shape[1] - around)  # less than T only at the start of a stream
+        steps = max(0, line.shape[1] - around)  # fewer than T only at the start of a stream
         if steps:
             hidden, lstm_state = self.lstms(self.features(line), lstm_state)
         else:
@@ -82,7 +82,8 @@ class WindowModel(NeuralModel):
     embedding_dim   size of a word vector
     window          number of words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
-    dropout         dropout rate of the hidden units; drops the same units in a whole batch (the paper gives no rate)
+    dropout         dropout rate of the hidden units; the same units are dropped for a whole batch (the paper gives no
+                    rate)
     centred         hidden layers return σ − ½; the model can compute the same functions, but trains differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """

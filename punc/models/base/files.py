@@ -15,7 +15,7 @@ from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
-MOST = 10**6  # the maximum of any number in a model's spec, or twice the vocabulary's size if that is more
+MOST = 10**6  # the maximum of any number in a model's spec, or twice the vocabulary's size if that is larger
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:
@@ -34,7 +34,7 @@ def cpu_weights(model: Model) -> dict[str, Any]:
 
 
 def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
-    """Read a model file. Raises InputError if it is missing, truncated, or not a model file."""
+    """Read a model file. Raises InputError if it is missing or truncated, or if its format is not `file_format`."""
     with open_input(path, "train the model, or give another directory"):  # raises InputError if it is unreadable
         pass
     try:
@@ -75,8 +75,9 @@ def load(directory: str | Path) -> Model:
 
 
 def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> Model:
-    """Build the model with the spec and the weights in `content`, given the size of the vocabulary (`words`). Raises
-    InputError, with `path` and `remedy`, if spec and weights do not match or the model would be too large."""
+    """Build the model with the spec and the weights in `content`. The size of the vocabulary, `words`, limits the
+    numbers in the spec. Raises InputError, with `path` and `remedy`, if spec and weights do not match or the model
+    would be too large."""
     try:
         if _largest(content["spec"]) > max(MOST, 2 * words):
             raise ValueError("it would take all memory")
@@ -105,9 +106,9 @@ def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
 
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
-    """Return a trained model to use as a frozen part of another model. Loads it from its directory, or builds it from
-    its spec, so that its weights can be loaded later. Raises InputError, with the name of the option, if there is no
-    such model or it has another architecture."""
+    """Return a model that is a frozen part of another model. If `spec` is a directory, loads the trained model in it.
+    Otherwise, builds the model, whose weights are loaded later. Raises InputError if there is no such model or its
+    architecture is different."""
     if not spec:
         raise InputError(f"{option}=", f"give the directory of a trained {architecture}")
     model = load(spec) if isinstance(spec, str) else build(spec)

@@ -2,11 +2,11 @@
 
 A neural model reads tokens step by step. At each step, it reads a token and the pause of the slot `lookahead` tokens
 earlier, and returns the logits of this slot. A stream of n slots takes n + lookahead steps: the first `lookahead` steps
-have no slot, and the last ones read `</s>` (`END`). The state carries information from step to step.
+have no slot, and the last `lookahead` steps read `</s>` (`END`). The state carries information from step to step.
 
 A model with `lookahead = None` reads complete texts at once: step t reads token t, and the state is empty. END follows
-each text and pads its row. In a character stream, the first END is the text's last token and has a slot. If a text of
-words fills its row, the model appends END itself.
+each text and fills the rest of its row in the batch. In a character stream, the first END is the text's last token and
+has a slot. If a text of words fills its row, the model appends END itself.
 """
 
 from collections.abc import Mapping
@@ -31,10 +31,10 @@ STEPS = 32  # the number of steps that `decode_batch` computes at once, so that 
 class Model(nn.Module):
     """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    trained_by_gradient: bool  # true: the model has the first group of methods below; false: the second group
+    trained_by_gradient: bool  # true: the first group of methods below applies; false: the second group
     token_type: str = "word"  # the token type of the store that the model is trained on
     token_types: tuple[str, ...] | None = None  # the token types that the model can read; None: any
-    lookahead: int | None = None  # the number of tokens past a slot that the model reads; None: the complete stream
+    lookahead: int | None = None  # the number of tokens past a slot that the model reads; None: all
     reads_pauses: bool = False
     reads_turns: bool = False  # whether the model reads changes of speaker, which `forward` gets with the pauses
     longest: int | None = None  # the maximum number of tokens that `traceable` reads at once; None: any number
@@ -73,7 +73,7 @@ class Model(nn.Module):
         """Return logits (B, T, L) and the new state, given tokens, int64 (B, T).
 
         pauses   (B, T) in seconds; NaN: unknown; None: all are unknown. If the model `reads_turns`, pauses may be
-                 (B, T, 2), with 1 in the second column if the next word has another speaker
+                 (B, T, 2), with 1 in the second column if the next word has a different speaker
         """
         raise NotImplementedError
 
@@ -166,8 +166,8 @@ def initialize(model: nn.Module, scale: float) -> None:
 
 
 class NonGradientModel(Model):
-    """A model that is not trained by gradient. A subclass defines `fit` and `log_posteriors_of`, and keeps all that it
-    learns in `arrays`, which are saved. A submodel's array is saved as `<option>.<name>`."""
+    """A model that is not trained by gradient. A subclass defines `fit` and `log_posteriors_of`, and keeps everything
+    that it learns in `arrays`, which are saved. A submodel's array is saved as `<option>.<name>`."""
 
     trained_by_gradient = False
     token_types = ("word", "form")

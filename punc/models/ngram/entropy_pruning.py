@@ -18,7 +18,7 @@ import numpy as np
 from punc.models.ngram.backoff import Backoff, Order
 
 BLOCK = 1 << 20  # the number of n-grams processed at a time
-LEAST = 1e-7  # a context is not changed if its n-grams leave less probability than this to all other words
+LEAST = 1e-7  # a probability; a context is not changed if its n-grams leave less than this to all other words
 
 
 def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:

@@ -1,12 +1,13 @@
-"""Computes exact posteriors of hidden events between words with the forward-backward algorithm.
+"""Computes the posteriors of hidden events between words with the forward-backward algorithm.
 
 Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words": an n-gram
 model generates words and events as one sequence. The posterior of an event is a sum over all sequences that contain it.
-The state at slot t consists of the last n − 1 tokens up to word t. Since the words are given, only the labels of the
-slots among these tokens (the label history) distinguish states. The empty label has no token.
+The state at slot t consists of the last n − 1 tokens up to word t, where n is the order of the model. Since the words
+are given, only the labels of the slots among these tokens (the label history) distinguish states. The empty label has
+no token.
 
-The recursion is a product of matrices, one per slot. The N slots are divided into √N blocks of √N slots, and each step
-of the recursion is computed for all blocks at once.
+The forward and the backward recursion are products of matrices, one per slot. The N slots are divided into √N blocks of
+√N slots, and each step of a recursion is computed for all blocks at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,8 +23,8 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yield all label histories that the last `tokens` tokens up to a word can hold. In the first,
-    all labels are empty."""
+    """Yield all label histories that the last `tokens` tokens up to a word can contain. In the first, all labels are
+    empty."""
     if tokens <= 1:
         yield ()
         return
@@ -33,7 +34,7 @@ def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
 
 
 def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
-    """Cut a label history to the labels among the last `tokens` tokens up to the word."""
+    """Shorten a label history to the labels among the last `tokens` tokens up to the word."""
     left, result = tokens - 1, []
     for label in labels:
         if left <= 0:
@@ -45,8 +46,8 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """Return the last `tokens` tokens before each slot, (slots, tokens), if the slots before it have these `labels`.
-    Slot t follows words[t + tokens]."""
+    """Return the last `tokens` tokens before each slot, (slots, tokens), given that the slots before it have these
+    `labels`. Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -59,10 +60,10 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
                    first_event: int, begin: int, end: int) -> np.ndarray:
     """Return the log-posterior of each label in each slot of words (N,), float32 (N, labels).
 
-    offsets       stream i has the words [offsets[i]:offsets[i + 1]]
+    offsets       stream i consists of the words [offsets[i]:offsets[i + 1]]
     order         order of the n-gram model
-    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); in a
-                  history, −1 is no token
+    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); in a history,
+                  −1 stands for no token
     first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
     """
@@ -80,7 +81,8 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
 
 def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_probs: LogProbs, first_event: int,
            begin: int, end: int) -> tuple[np.ndarray, list[list[int]]]:
-    """Return log P(label, next word) for each slot, state and label, (N, S, L), and the next states (S, L)."""
+    """Return log P(label, next word) for each slot, state and label, (N, S, L), and the state that follows each state
+    and label, (S, L)."""
     seen, n = max(order - 1, 1), len(words)
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
@@ -97,7 +99,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     edges = np.empty((n, len(states), labels))
     events = np.tile(first_event + np.arange(labels), (n, 1))  # label 0 has no token: its column is the next word
     events[:, 0] = following
-    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # log P of the next word; several states share a history
+    after: dict[tuple[LabelHistory, int], np.ndarray] = {}  # log P(next word) for a shortened label history and a label
     for i, state in enumerate(states):
         before = token_history(state, seen, padded, slots, first_event)
         edges[:, i] = log_probs(before, events)

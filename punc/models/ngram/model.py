@@ -146,7 +146,7 @@ def tokens_of(vocabulary: Vocabulary, labels: LabelSet) -> list[str]:
     """Return the tokens of the model in the order of their ids: words, labels, and `<s>`."""
     events = [f"<{label.name}>" for label in labels]
     taken = {*RESERVED, *events}
-    # A word that is spelled like a reserved token gets a name with a space, which no other word contains.
+    # A word that is spelled like a reserved token gets a name with a space, because no word contains a space.
     words = [f"{token} word" if token in taken else token for token in vocabulary.tokens]
     words[UNK], words[END] = UNKNOWN, "</s>"
     return [*words, *events, "<s>"]

@@ -37,7 +37,7 @@ from punc.tokens.vocabulary import END
 
 SHAPED = 0, 1  # the positions of the words whose shapes and suffixes are features; word 0 is the word before the slot
 CLUSTERED = -1, 0, 1, 2  # the positions of the words whose clusters are features
-LM_STEP, LM_STEPS = 0.5, 20  # the size of a log-odds step, and the number of positive and of negative steps
+LM_STEP, LM_STEPS = 0.5, 20  # the size of a log-odds step, and the number of steps on either side of 0
 MARGIN = 32  # words that are loaded on each side of the slots; the model's `window` must not be larger
 
 
@@ -55,7 +55,7 @@ class Template(NamedTuple):
 
 class Text(NamedTuple):
     ids: np.ndarray  # the words of all streams (N,)
-    offsets: np.ndarray  # stream i has the words ids[offsets[i]:offsets[i + 1]]
+    offsets: np.ndarray  # stream i consists of the words ids[offsets[i]:offsets[i + 1]]
     log_probs: np.ndarray | None  # log-posteriors (N, L) of another model
 
 
@@ -101,7 +101,7 @@ def read_clusters(path: StrPath) -> dict[str, str]:
 
 
 def cluster_table(words: Sequence[str], clusters: dict[str, str], bits: int) -> np.ndarray:
-    """Return a number for the first `bits` bits of each word's cluster, int32 (V,), and −1 for words without one."""
+    """Return a number for the first `bits` bits of each word's cluster, int32 (V,), and −1 if it has no cluster."""
     prefixes = [None if i <= END or word not in clusters else clusters[word][:bits] for i, word in enumerate(words)]
     return _numbered(prefixes)
 
@@ -176,7 +176,7 @@ class Finder:
 
 
 def odds_step(log_probs: np.ndarray) -> np.ndarray:
-    """Convert log-posteriors to log-odds in steps of LM_STEP. Steps are numbered from 0 to 2 LM_STEPS; the number
+    """Convert log-posteriors to log-odds in steps of LM_STEP. Steps are numbered from 0 to 2 · LM_STEPS; the number
     LM_STEPS stands for even odds."""
     log_probs = np.minimum(log_probs.astype(np.float64), -1e-12)
     odds = log_probs - np.log(-np.expm1(log_probs))

@@ -4,7 +4,7 @@ These repairs of broken lines are counted:
 
 - A label without a word belongs to the previous word. If a word has several labels, the strongest wins.
 - A word without a label gets the empty label.
-- If a line has several words, the last one gets the label.
+- If a line contains several words, the last one gets the label.
 """
 
 from collections import Counter

@@ -1,7 +1,8 @@
 """Words, pauses and marks, separated by spaces: `word <sil=0.123> ,COMMA word .PERIOD`.
 
 A mark is written as its character and its name, which is in NAMES or in the label set. So `'CAUSE` and `$MILLION` are
-words. A pipe is assumed to have pauses, because it cannot be read twice. If no input has pauses, the output has none.
+words. A pipe is assumed to contain pauses, because it cannot be read twice. If no input contains pauses, the output has
+none.
 
 These repairs are counted:
 

@@ -5,8 +5,8 @@ The tokens of a word are its characters and then `<space>`. The word's slot is a
 
 Only tokens are normalised; words do not change in the output. Each character is normalised separately:
 
-1. The character is put in lower case. Decimal digits of any script become 0. Control, format and surrogate characters
-   are left out.
+1. The character is converted to lower case. Decimal digits of any script become 0. Control, format and surrogate
+   characters are left out.
 2. A character that is not in the vocabulary is replaced by an equivalent: the quotation mark, dash or letters in
    `EQUIVALENTS` or, if there is none, its compatibility decomposition (NFKD) without combining marks and spaces.
 3. If the equivalent is not in the vocabulary either, the character is left out. A word without any characters still has
