@@ -195,7 +195,7 @@ def one(name, text, **options):
     return *passages[0][:3], repairs
 
 
-LREC = "lines with several words, split", "lines with a label and no word, given to the word before"
+LREC = "lines with several words, split", "lines with a label but no word; the label goes to the previous word"
 
 
 @pytest.mark.parametrize(("text", "words", "labels", "lead", "repairs"), [

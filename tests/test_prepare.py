@@ -48,7 +48,7 @@ def test_prepare_lrec_with_repairs(labels, tmp_path, capsys):
     assert lines[0].endswith("out: 1 streams, 2 utterances, 4 words")
     assert [line.removeprefix("punc prepare: repaired: ") for line in lines[1:]] == [
         "1 bytes or cut characters that are not UTF-8, removed", "4 carriage returns, taken as line ends",
-        "1 lines with a label and no word, given to the word before", "1 lines with several words, split"]
+        "1 lines with a label but no word; the label goes to the previous word", "1 lines with several words, split"]
 
 
 def test_prepare_sil_with_and_without_pauses(labels, tmp_path):

@@ -26,7 +26,7 @@ LAYER = re.compile(r"\blayers?\.(\d+)\.")  # finds the number of the layer in th
 EMBEDDINGS = re.compile(r"embeddings\.|\brelative_attention_bias\.")
 OWN_MASK = ("deberta", "deberta-v2", "modernbert")  # kinds that compute attention masks themselves, from a mask (B, S)
 LEFT_OUT = ("auto_map", "architectures", "_name_or_path", "dtype", "torch_dtype")  # entries of config.json to ignore
-FULL = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of position embeddings that stay unused
+UNUSED = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of position embeddings that stay unused
 
 
 class PretrainedEncoder(nn.Module):
@@ -60,7 +60,7 @@ class PretrainedEncoder(nn.Module):
         self.pad = config.pad_token_id or 0
         self.size = config.hidden_size
         # The maximum length of a text in pieces, including special pieces.
-        self.most = config.max_position_embeddings - FULL.get(config.model_type, 0)
+        self.most = config.max_position_embeddings - UNUSED.get(config.model_type, 0)
 
     @property
     def pieces(self) -> int:

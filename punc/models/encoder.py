@@ -2,9 +2,9 @@
 
     h_1 … h_n = encoder(piece_1 … piece_n);  y(t) = softmax(W h_e(t) + b)
 
-e(t) is the index of the last piece of the word before slot t. Fine-tuned encoders are the best systems on IWSLT 2011
-(Courtland, Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional Transformers with
-Robust Inference").
+e(t) is the index of the last piece of the word before slot t. In 2020, a fine-tuned encoder was the best system on
+IWSLT 2011 (Courtland, Faulkner & McElvain 2020, "Efficient Automatic Punctuation Restoration Using Bidirectional
+Transformers with Robust Inference").
 
 With `pauses`, one vector for the pause in a slot (layers.pauses) is added to the embedding of the piece before the
 slot, and another vector is added to the logits.

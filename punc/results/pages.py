@@ -14,8 +14,8 @@ from punc.scoring.significance import Interval
 MOST_ROWS, MOST_COLUMNS = 10, 7  # limits for the table of RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
-LEGEND = ("In percent, in brackets the 95 % interval of the test set (docs/metrics.md); ± follows the mean of "
-          "several seeds and gives their standard deviation; a figure without ± is one run.")
+LEGEND = ("Figures are in percent, with the 95 % interval of the test set in brackets (docs/metrics.md). ± follows the "
+          "mean of several seeds and gives their standard deviation; a figure without ± is one run.")
 MAIN_LEGEND = " **Bold**: the best of our rows. The pages below name the sources of published figures."
 SET_LEGEND = " P / R / F1 in columns with three figures; –: undefined, because nothing was predicted or expected."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."

@@ -37,10 +37,11 @@ class Metric(NamedTuple):
 
 
 METRICS = (
-    Metric("LABEL", False, "precision, recall and F1 of each label but the empty one", "Che et al. 2016, section 3.2"),
-    Metric("overall", False, "all marks, micro-averaged: a mark is right if its label is",
+    Metric("LABEL", False, "precision, recall and F1 of each label except the empty label",
            "Che et al. 2016, section 3.2"),
-    Metric("macro.F1", True, "the mean of the marks' F1, without undefined ones"),
+    Metric("overall", False, "all marks, micro-averaged: a mark is right if its label is right",
+           "Che et al. 2016, section 3.2"),
+    Metric("macro.F1", True, "the mean F1 of the marks whose F1 is defined"),
     Metric("Err", True, "wrong slots / slots", "Tilk & Alumäe 2015, section 3.3", lowest=True),
     Metric("SER", True, "slot error rate: wrong slots / marks of the reference", "Makhoul et al. 1999", lowest=True),
     Metric("PER", True, "punctuation error rate: wrong slots / slots with a mark in the reference or in the output",

@@ -50,7 +50,7 @@ def read_line(line: str, labels: LabelSet) -> Parts:
         if label not in labels.names:
             raise Unreadable(f"label '{label}' is not in the label set", "add it to labels.txt, or fix the line", line)
     if not words:
-        return Parts(label, "", "", "lines with a label and no word, given to the word before")
+        return Parts(label, "", "", "lines with a label but no word; the label goes to the previous word")
     if len(words) > 1 and not repair:
         repair = "lines with several words, split"
     found = [labels[0].name] * (len(words) - 1) + [label]
