@@ -1,4 +1,4 @@
-"""Kaldi's text tables, and their validation, which reports a mistake with its file and line."""
+"""Kaldi's text tables, and the validation of data directories, whose errors name the file and the line."""
 
 import subprocess
 
@@ -61,7 +61,7 @@ def test_read_table_unsorted(table):
     assert [row.key for row in read_table(table("b x\na x\nb y\n"), sort=False)] == ["b", "a", "b"]
 
 
-# Keys have no spaces and no control characters. Values are one line.
+# Keys and values contain no control characters, such as line ends; keys contain no spaces either.
 KEYS = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=" "), min_size=1, max_size=5)
 VALUES = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=8)
 
@@ -159,7 +159,7 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
         assert error.value.line == line
     assert error.value.remedy
     assert "\n" not in str(error.value)
-    # In the three cases that are left out here, two tables differ, and the error may name the other one.
+    # In these three cases, two tables contradict each other, and the error may name either of them.
     if what not in ("'r1' is missing either here or in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 

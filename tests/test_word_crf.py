@@ -113,7 +113,8 @@ def test_fit_has_every_kind_of_feature(toy_store, tmp_path):
 
 
 class Oracle(base.NonGradientModel):
-    """Replaces an n-gram model. It is certain of the label after "a", and has uniform posteriors after other words."""
+    """Stands in for an n-gram model: after "a", it is almost certain of label 1; after other words, all labels are
+    equally likely."""
 
     n_labels = 3
 

@@ -64,7 +64,7 @@ def test_read_missing_words_share_a_vector(tmp_path):
 
 
 def test_read_clitics_joined_and_split(tmp_path):
-    """The vector of don't is the mean of those of do and n't, which come before don and 't in the file."""
+    """The vector of don't is the mean of those of do and n't, because don and 't come later in the file."""
     found = read(tmp_path, GLOVE, ["do", "n't", "don't", "the'lo", "'", "won't", "the"])
     np.testing.assert_array_equal(found[:4], [[4, 0, 0], [0, 4, 0], [2, 2, 0], [1, 1.5, 2]])
     np.testing.assert_array_equal(found[4], found[5])  # the file has neither word, nor both parts of any split

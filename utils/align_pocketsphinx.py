@@ -3,11 +3,12 @@
 
 Finds the times of words with pocketsphinx, in every NJ-th recording CORPUS-DIR/NAME.wav, starting with the JOB-th. The
 words of NAME.txt are aligned with the recording, and their times are written to OUT-DIR/NAME.ctm. If a recording cannot
-be aligned, for example because the speaker says other words, it is recognised instead, in parts that end at a pause. An
-existing CTM that is newer than both files is kept. align_audio.sh calls this script.
+be aligned, for example because the speaker says other words, it is recognised instead; a long recording is cut into
+parts at quiet moments. An existing CTM that is newer than NAME.wav and NAME.txt is kept. align_audio.sh calls this
+script.
 
 The phones of a word that is not in the dictionary come from flite, which knows only English. If there is no flite, or
-if other models are given, the word is left out and has no time.
+if other models are given, such a word is left out and has no time.
 """
 
 import shutil
@@ -26,7 +27,8 @@ from punc.bin.script import run_script
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-LONGEST, SHORTEST = 30 * RATE, 20 * RATE  # samples; limits of the length of a part that is recognised
+# Samples. A recording longer than LONGEST is recognised in parts; all except the last are longer than SHORTEST.
+LONGEST, SHORTEST = 30 * RATE, 20 * RATE
 QUIET = RATE // 5  # samples; length of the quiet stretch at which a part ends
 
 
@@ -74,7 +76,7 @@ def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -
 
 
 def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[Heard]]]:
-    """Yield the start of each part in samples, and the words recognised in the part."""
+    """Recognise a recording in parts. Yield the index of each part's first sample, and the part's words."""
     begin = 0
     while begin < len(samples):
         end = cut(samples[begin:begin + LONGEST]) + begin if len(samples) - begin > LONGEST else len(samples)

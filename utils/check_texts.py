@@ -2,9 +2,9 @@
 """usage: check_texts.py [--times TIMES] [--asr CTM-OR-DIR] [--audio DIR] TEXT-DIR
 
 Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. The ids of word times, ASR output and
-recordings must be the names of these files without .txt. Prints how many texts have word times, ASR output and
-recordings, and lists ids that belong to no text. If only texts are given, fewer texts are enough, because
-split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
+recordings must be the names of these files without .txt. Prints how many texts have word times, how many have ASR
+output, and how many have recordings. Lists ids that belong to no text. If only texts are given, fewer texts are enough,
+because split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
 """
 
 import sys

@@ -94,7 +94,7 @@ def quote(argument: str) -> str:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """Exit with one line if a file cannot be written."""
+    """Exit with a one-line message if a file cannot be written."""
     try:
         yield
     except OSError as error:

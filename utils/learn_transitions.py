@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: utils/learn_transitions.py LABELS-FILE DATA-DIR WEIGHT OUT
 
-Counts how often each label of a text follows each label, and how often it begins a stream. For each of these cases,
-writes the number that decoding adds to log-posteriors: WEIGHT · log(P(label | previous label) / P(label)). Decoding
-uses this file if the model directory has it as `transitions.txt`.
+Counts, in a text, how often each label follows each label, and how often each label begins a stream. For each of these
+cases, writes the number that decoding adds to log-posteriors: WEIGHT · log(P(label | previous label) / P(label)).
+Decoding uses the file if it is called `transitions.txt` in the model's directory.
 """
 
 from pathlib import Path

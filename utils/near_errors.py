@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
 
-Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE has the spoken words, RECOGNIZED has the
-ASR output with the reference labels, and PUNCTUATED has the ASR output with the labels to score. A slot is near an
+Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE contains the spoken words, RECOGNIZED the
+ASR output with the reference labels, and PUNCTUATED the ASR output with the labels to score. A slot is near an
 error if a word next to it is wrong, or if a word is missing in it. COLLAPSE is as in `punc score`. Prints P, R and F1
 of the collapsed marks or, if COLLAPSE is empty, of all marks.
 """

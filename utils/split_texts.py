@@ -6,8 +6,9 @@ test_ref and dev each get a tenth of the words, and train gets all others. train
 its words, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are kept, so you can
 edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
 
-Prints how many texts, words and speakers each set has, and which sentences occur both in training and in another set.
-Also writes this to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls this script.
+Prints how many texts, words and speakers each set has, how many sentences of test_ref and dev are also in train, and
+the most frequent ones. Also writes this to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls this
+script.
 """
 
 import os

@@ -7,8 +7,9 @@ half of the text would exceed the set's share. But a set always takes its first 
 stays within twice its share.
 
 Large texts. A set with only one large text is not representative, so a text with more words than a limit goes to the
-last set. At first, the limit is a share divided by STREAMS. It is doubled until at least MIN_TEXTS texts are within it,
-and either these texts have twice the words of all sets except the last, or the limit is twice a share.
+last set. At first, the limit is the largest share of another set, divided by STREAMS. It is doubled until at least
+MIN_TEXTS texts are within it, and either these texts have twice as many words as the other sets get, or the limit is
+twice that largest share.
 
 Speakers. Texts that share a speaker, directly or through other texts, form a group, which counts as one text. A speaker
 who is in most texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS
@@ -162,7 +163,7 @@ def survey(paths: Iterable[str | os.PathLike[str]], speaker_prefix: str, nj: int
 
 
 def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
-    """Return the path of a part's file, and the part's number of words and speakers."""
+    """Return the path of a part's file, the number of words in the part, and the speakers that its lines name."""
     words, speakers, start = 0, set(), prefix.encode()
     for line in part.data.splitlines():
         if prefix and line.startswith(start):
@@ -198,8 +199,8 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
     """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Return their paths.
 
-    A text is cut before an empty line or a line that begins with `#`. If there is no such line within the next `words`
-    words, it is cut at the end of a line.
+    Once a piece has `words` words, it ends before the next empty line or line that begins with `#`; once it has twice
+    as many, it ends with the current line.
     """
     pieces: list[list[bytes]] = [[]]
     found: list[Path] = []

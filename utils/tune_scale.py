@@ -27,7 +27,7 @@ def f1(labels: np.ndarray, chosen: np.ndarray) -> float:
 
 
 def read_set(directory: str, decoded: str, labels: LabelSet) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels (N,) and posteriors (N, L) of all slots. Raises InputError if they do not fit together."""
+    """Return the labels (N,) and posteriors (N, L) of all slots. Raises InputError if any posteriors are missing."""
     utterances, archive = list(DataDir(directory).utterances()), Path(decoded) / "post.ark"
     found = dict(read_posteriors(archive))
     for utterance in utterances:

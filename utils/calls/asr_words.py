@@ -1,4 +1,4 @@
-"""Converts the output of Kaldi systems for calls to spoken form, and writes it as data directories and CTMs."""
+"""Converts recognised calls, given as CTMs, to spoken form, and writes them as data directories and CTMs."""
 
 import sys
 from collections.abc import Iterator

@@ -22,7 +22,7 @@ UTT_WORDS = 50
 MAX_PAUSE = 60.0  # s; longer pauses are music on hold or alignment errors
 MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more, the alignment is wrong
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
-MIN_ALIGNED = 0.5  # minimum fraction of aligned tokens in a call; calls below it are used only as text
+MIN_ALIGNED = 0.5  # minimum fraction of a call's tokens with a time; other calls are used only as text without pauses
 DEV_EVERY = 10
 ABBREVIATION = re.compile(r"'(\d+:ABBREVIATION)'")
 
@@ -105,12 +105,12 @@ def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]
 
 
 def percents(tokens: Iterable[Token]) -> list[Token]:
-    """Return the tokens of an ASR engine's output. A `%` that is written as a mark becomes part of its token."""
+    """Return the tokens of an ASR engine's output. A `%` in the column of marks becomes part of the token."""
     return [token._replace(token=token.token + "%" * ("%" in token.mark)) for token in tokens]
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Remove `FILLERS`. A filler's mark moves to the previous token, and its time becomes part of the pause."""
+    """Remove `FILLERS`. Their marks move to the previous token, and their time becomes part of the pause."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:
@@ -121,13 +121,13 @@ def without_fillers(tokens: Iterable[Token]) -> list[Token]:
 
 
 def marks(token: Token) -> str:
-    """Return the marks after a token. The period of a title such as `Mr.` is left out, because it ends no sentence."""
+    """Return the marks after a token. The period of a title such as `Mr.` is left out: it does not end a sentence."""
     return token.mark.replace(".", "") if token.token.lower() in TITLES else token.mark
 
 
 def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = None) -> Call:
     """Convert tokens to spoken words. The mark of a dropped token moves to the previous word, which keeps the stronger
-    of its marks.
+    of the two marks.
 
     A pause is known if the words on both sides have times and no token without a time was dropped between them. The
     time of dropped tokens does not count as a pause. The words of a token share its time equally. Pauses over
@@ -172,7 +172,7 @@ def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarra
 
 def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = None,
                pauses: np.ndarray | None = None) -> Iterator[Utterance]:
-    """Cut a call into utterances of `UTT_WORDS` words. Their boundaries carry no information."""
+    """Cut a call into utterances of `UTT_WORDS` words. The boundaries are arbitrary."""
     for start in range(0, len(words), UTT_WORDS):
         part = slice(start, start + UTT_WORDS)
         yield Utterance(f"{call}-{start // UTT_WORDS + 1:05d}", call, list(words[part]),

@@ -27,7 +27,7 @@ CURRENCIES = {"$": ("dollar", "cent"), "€": ("euro", "cent"), "£": ("pound", 
               "₽": ("ruble", ""), "₵": ("cedi", ""), "₹": ("rupee", "")}
 MAGNITUDES = frozenset(("hundred", "thousand", "million", "billion", "trillion", "millions", "billions"))
 NOISES = frozenset(("inaudible", "crosstalk"))
-TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # periods after these end no sentence
+TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof", "st", "vs", "messrs"))  # no sentence ends at their periods
 PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "\u00a0": " "})
 TAG = re.compile(r"<[^<>]*>")
 MARKS = frozenset(",.;:?!")
@@ -49,7 +49,8 @@ def cardinal(n: int) -> list[str]:
 
 
 def number(text: str) -> list[str]:
-    """Return a number, which may have commas and a point, in words. Four digits are read as a year if possible."""
+    """Return a number, which may have commas and a point, in words. Numbers that can be years (1100 to 2099, except
+    2000 to 2009) are read as years."""
     whole, point, decimals = text.replace(",", "").partition(".")
     if len(whole) > 12 or ("," not in text and (len(whole) > 6 or (len(whole) > 1 and whole[0] == "0"))):
         words = [ONES[int(digit)] for digit in whole]
