@@ -47,8 +47,8 @@ def run(*command, cwd=None, env=None):
 
 
 def streaming_logits(model, tokens):
-    """Yield the logits (L,) of each slot of a stream as soon as the model's look-ahead allows. `tokens` has the id of
-    each token, and the pause *before* it in seconds (NaN: unknown)."""
+    """Yield the logits (L,) of each slot of a stream as soon as the model's look-ahead allows. `tokens` yields the id
+    of each token, and the pause *before* it in seconds (NaN: unknown)."""
     from punc.live.stream import SlotStream
     stream = SlotStream(model)
     for token, pause in tokens:

@@ -1,4 +1,4 @@
-"""Makes a small experiment for the tests of `punc report`: two systems on test_ref, one also on ASR output."""
+"""Makes a small experiment for the tests of `punc report`: two systems on test_ref, one of them also on ASR output."""
 
 import numpy as np
 

@@ -155,7 +155,7 @@ def test_abbreviations_write_and_read(tmp_path):
 
 def test_shipped_abbreviations():
     assert {"mr.", "etc.", "jne."} <= shipped().keep_dot
-    assert not {"no.", "i."} & shipped().keep_dot  # these are also words, which a recogniser may write
+    assert not {"no.", "i."} & shipped().keep_dot  # `no` and `i` are also words, which a recogniser may write
     assert {*shipped().kinds.values()} <= {*KINDS}
 
 

@@ -1,4 +1,5 @@
-"""Alignment finds the distance of plain dynamic programming. Projection equals a slow loop and hand-made examples."""
+"""Alignment finds the same distance as plain dynamic programming. Projection equals a slow loop and hand-made
+examples."""
 
 import tracemalloc
 from collections import Counter

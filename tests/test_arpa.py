@@ -165,8 +165,8 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Return the n-grams that pruning keeps, computing the relative entropy of the models with and without an n-gram as
-    a sum over all words."""
+    """Return the n-grams that pruning keeps. The relative entropy of the models with and without an n-gram is a sum
+    over all words."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:

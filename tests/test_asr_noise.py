@@ -66,7 +66,8 @@ def test_replacements_follow_the_pairing_rule(words, output, expected):
 
 
 def test_burst_is_that_of_a_chain():
-    """With probability b, a word is right or wrong like the word before it; else it is wrong with probability m."""
+    """With probability b, a word is right or wrong like the word before it; otherwise it is wrong with probability
+    m."""
     rng, n, b, m = np.random.default_rng(1), 200_000, 0.3, 0.1
     wrong = rng.random(n) < m
     copied = rng.random(n) < b
@@ -256,7 +257,7 @@ A, B, C, D, E, F = LETTERS.values()
 
 
 def table_of_b(**outputs):
-    """Return the table of the word b, which is always wrong. `outputs` has the count of each replacement."""
+    """Return the table of the word b, which is always wrong. `outputs` gives the count of each replacement."""
     count = sum(outputs.values())
     replaced = Counter({("b", tuple(words.replace("_", ""))): number for words, number in outputs.items()})
     return make_table(Confusions(runs=count, seen=Counter(b=count), replaced=replaced), LETTERS, "")

@@ -90,7 +90,7 @@ def test_batch_to_moves_all_tensors():
 
 
 def same(batch, expected):
-    """Assert that a batch equals `expected`, which has (token, pause, label) for each step of each row."""
+    """Assert that a batch equals `expected`, which contains (token, pause, label) for each step of each row."""
     for found, kind, column in ((batch.tokens, torch.int64, 0), (batch.pauses, torch.float32, 1),
                                 (batch.labels, torch.int64, 2)):
         if found is not None:
@@ -150,7 +150,7 @@ def test_share_has_its_rows_and_counts_the_slots_of_all(pauses):
 
 
 def brute_chunks(lengths, lookahead, size, context):
-    """Yield chunks as (stream, first, last, begin, end), by a walk through each stream."""
+    """Yield chunks as (stream, first, last, begin, end), with a loop over each stream."""
     for stream, length in enumerate(lengths):
         for begin in range(0, length, size):
             end = min(begin + size, length)

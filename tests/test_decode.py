@@ -41,7 +41,7 @@ LABELS = LabelSet((Label("O", "w"), Label("COMMA", "w,"), Label("PERIOD", "w."))
 
 
 class Window(NeuralModel):
-    """Logits of a slot are a known function of the pause and the last `memory` tokens, newest first."""
+    """A model whose logits are a known function of a slot's pause and of the last `memory` tokens, newest first."""
 
     labels = LABELS
 

@@ -1,4 +1,4 @@
-"""JSON of recognisers: examples of each format, values that change with the words, invalid JSON, linear time."""
+"""JSON of recognisers: examples of each format, the values that new words change, invalid JSON, and linear time."""
 
 import json
 import time
@@ -37,7 +37,7 @@ CHANNELS = [[item("hi", 0.1, 0.3), item("you", 0.4, 0.6)], [item("yes", 0.2, 0.4
 SEGMENT = {"id": 0, "start": 0, "end": 1.5, "text": " hi you", "words": timed("word", " hi", " you")}
 HI_YOU = "hi 0 .5, you 1 1.5"
 
-# Each row has a format, a file, and the file's words as `word begin end speaker`, with - for unknown values.
+# Each row consists of a format, a file, and the file's words as `word begin end speaker`, with - for unknown values.
 EXAMPLES = [
     ("whisper.cpp", {"systeminfo": "AVX = 1", "result": {"language": "en"}, "transcription": [
         {"timestamps": {"from": "00:00:00,000"}, "offsets": {"from": 0, "to": 500}, "text": " Jen", "tokens": [
@@ -359,8 +359,8 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's text has a numeral in place of some words. The numeral gets their times, and these words get new marks,
-    too."""
+    """Azure's text has a numeral in place of a word of its list. The numeral gets the word's times. The words of the
+    list get new marks, too, except this one."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"
@@ -370,7 +370,8 @@ def test_a_text_with_marks_is_read_before_words_without():
 
 
 def test_recordings():
-    """Documents without names are recordings 1, 2, …. All parts of a file or stream are one recording."""
+    """Documents without names are recordings 1, 2, …. Parts of the same audio file or of the same stream are one
+    recording."""
     chunks = [{"text": "a b", "chunks": []}, {"text": "c", "chunks": []}]
     words = read(chunks)[1]
     assert (words.recordings, words.recording.tolist(), words.streams.tolist()) == (["1", "2"], [0, 0, 1], [0, 0, 1])

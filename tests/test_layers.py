@@ -64,12 +64,13 @@ WINDOWS = [(window, slot_word) for window in (1, 2, 5) for slot_word in range(wi
 
 @pytest.mark.parametrize(("window", "slot_word"), WINDOWS)
 def test_window_input_stateful_batches_match_loop(window, slot_word):
-    """In stateful batches, a row has several streams one after another. No window contains words of two streams."""
+    """In stateful batches, a row contains several streams one after another. No window contains words of two
+    streams."""
     layer = numbered(window, slot_word)
     last = (slot_word or (window + 1) // 2) - 1
     assert layer.lookahead == window - 1 - last
     if layer.lookahead == 0 and window > 1:
-        return  # without a look-ahead, no model has END between streams
+        return  # without a look-ahead, there is no END between streams
     rng = np.random.default_rng(window)
     offsets = np.cumsum([0, 1, 7, 2, 12, 1, 1, 30, 5])
     ids, total = rng.integers(2, 10, offsets[-1]).astype(np.int32), int(offsets[-1])
@@ -167,7 +168,8 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
 
 
 def test_squared_error_matches_loop():
-    """Che et al. 2016, equation (1): half the squared distance of posteriors and one-hot label, averaged over slots."""
+    """Che et al. 2016, equation (1): half the squared distance between posteriors and one-hot label, averaged over
+    slots."""
     torch.manual_seed(1)
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])
     total = count = 0
@@ -245,7 +247,7 @@ def test_dropout_all_shapes_and_types(shape, dtype):
 
 def test_dropout_each_unit_by_itself():
     torch.manual_seed(1)
-    dropped = Dropout(0.3)(torch.ones(20000, 4)) == 0  # the four columns share random numbers
+    dropped = Dropout(0.3)(torch.ones(20000, 4)) == 0  # one random number serves the four columns of a row
     patterns = (dropped * torch.tensor([1, 2, 4, 8])).sum(1).bincount(minlength=16) / 20000
     expected = [0.3 ** bin(n).count("1") * 0.7 ** (4 - bin(n).count("1")) for n in range(16)]
     assert patterns.tolist() == pytest.approx(expected, abs=0.01)

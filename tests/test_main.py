@@ -153,7 +153,7 @@ def test_closed_or_full_streams(line, status, message):
     assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
 
 
-@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KiB; too few for NumPy, ONNX Runtime, a session
+@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KiB; too little for NumPy, ONNX Runtime, a session
 def test_too_little_memory_is_one_line(tmp_path, limit):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["how", "are", "you"])])
     done = shell(f"ulimit -v {limit}; {PUNC} punctuate en {tmp_path}/data {tmp_path}/out")

@@ -363,7 +363,8 @@ def runs_of(rng, shares, noise, seeds):
 
 
 def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
-    """Return how often a test finds a significant difference (p < 0.05) between systems that differ only in seeds."""
+    """Return the fraction of trials in which `test` finds a significant difference (p < 0.05) between systems that
+    differ only in seeds."""
     rng, found = np.random.default_rng(5), 0
     for _ in range(trials):
         shares = rng.uniform(0.05, 0.25, units)  # recordings differ in difficulty

@@ -54,7 +54,7 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """Return options of a small model: all of SMALL, `changes` and `text_model` (first stage) that the model has."""
+    """Return options of a small model: those in SMALL, `changes` and `text_model` (first stage) that the model has."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -489,7 +489,7 @@ def highway(x, weight, bias):
 
 
 def convolved_at(t, vector, filters, bias):
-    """Return the outputs of all kernels around step t. `filters` has an array (count, w, E) for each width w."""
+    """Return the outputs of all kernels around step t. `filters` contains an array (count, w, E) for each width w."""
     return np.tanh([sum(kernel[i] @ vector(t - (len(kernel) - 1) // 2 + i) for i in range(len(kernel)))
                     for width in filters for kernel in width] + bias)
 

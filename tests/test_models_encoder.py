@@ -323,11 +323,11 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
 
     found = in_windows(read, tokens, 2 * tokens.unsqueeze(2) if more else None, size, overlap, at_once)
     assert found.shape == (len(lengths), width, 2 * overlap + 1)
-    found = torch.where(found == END, -1, found)  # marks tokens after the end of a text
+    found = torch.where(found == END, -1, found)  # the value for tokens after the end of a text
     for row, length in enumerate(lengths):
         whole = torch.nn.functional.pad(tokens[row, :length], (overlap, overlap), value=-1)
         for t in range(length):
             assert torch.equal(found[row, t].long(), whole[t:t + 2 * overlap + 1])
-    if width > size:  # no window is all padding, and the windows of a text do not depend on other texts
+    if width > size:  # no window consists of padding only, and the windows of a text do not depend on other texts
         step = size - 2 * overlap
         assert sum(seen) == sum(max(1, -(-(length - 2 * overlap) // step)) for length in lengths)

@@ -37,7 +37,8 @@ COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |
 
 
 class Corpus:
-    """Writes files texts/NAME.txt. Has the words and labels that each text must get in a data directory, and its traps.
+    """Writes the files texts/NAME.txt. For each text, `words` and `labels` contain what its data directory must
+    contain, and `traps` contains its traps.
 
     speakers   texts consist of turns, each of which begins with the name of one of two speakers
     """
@@ -61,7 +62,8 @@ class Corpus:
             self.labels[name] = [MARKS[label] for _, _, label in tokens]
 
     def write_ctm(self, file, wrong=0, upper=False):
-        """Write the times of all words, with half a second after each mark. Every `wrong`-th word is replaced."""
+        """Write the times of all words, with a pause of half a second after each mark. Every `wrong`-th word is
+        replaced."""
         with open(self.folder / file, "w") as ctm:
             for name, words in self.words.items():
                 begin = 0.0
@@ -217,7 +219,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
     shrink(recipe)
-    # path.sh puts .venv on PATH. Training of networks is tested with the tutorial in docs/.
+    # path.sh puts .venv on PATH. The training of networks is tested with the tutorial in docs/.
     has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()
     system = "4-gram+DT-p" if has_lmplz else "TA-LSTM-p"
     command = recipe / "run.sh", "--nj", "1", "--systems", system

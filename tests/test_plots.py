@@ -1,4 +1,4 @@
-"""Figures: what is drawn, complete image files, one line if nothing can be drawn, and SVG inside a page."""
+"""Figures: what is drawn, complete image files, an error of one line if nothing can be drawn, and SVG inside a page."""
 
 import re
 import subprocess

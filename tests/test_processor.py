@@ -83,7 +83,7 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# The memory is taken by bytes objects, because NumPy's arrays use huge pages if they can.
+# Bytes objects allocate the memory, because NumPy's arrays use huge pages if they can.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -95,7 +95,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(first):
-    """Return the number of page faults of a process that takes and frees 64 MB twenty times."""
+    """Return the number of page faults of a process that allocates and frees 64 MiB twenty times."""
     run = [sys.executable, "-c", f"{first}\n{TAKE}"]
     return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
 

@@ -1,7 +1,7 @@
 """Training in several ranks has the same losses as in one process, can be continued, and ends if one rank fails.
 
-The fixture `pair` starts two processes as ranks with gloo. They perform all runs in RUNS and REFUSED, and the tests
-check the files that they write.
+The fixture `pair` starts two processes as ranks with gloo. The ranks perform all runs in RUNS and REFUSED, and the
+tests check the files that the ranks write.
 """
 
 import contextlib

@@ -59,7 +59,7 @@ def test_paired_tests_of_several_seeds_are_of_their_means(exp):
     scores = collect_scores("exp")
     test = paired_tests(scores, [("good", "bad")], ["Err"])[0]
     assert (test.this, test.other, test.difference) == ("good", "bad", (25 + 0 + 50) / 3 - 50)
-    assert test.low < -50 < 0 < test.high  # errors of three training runs range from 0 to 50, so the interval is wide
+    assert test.low < -50 < 0 < test.high  # Err of the three runs is 25, 0 and 50, so the interval is wide
     assert paired_tests(scores, [("good.seed2", "bad")], ["Err"])[0].difference == -50  # a single run
 
 

@@ -1,7 +1,7 @@
 """utils/slurm.pl: how it calls sbatch, how it waits, and jobs under a real Slurm, if one is installed.
 
-The last part needs root and Debian's slurm-wlm and munge. Slurm runs in a temporary directory, on free ports, with
-its own key, and is stopped at the end.
+The tests under a real Slurm need root and Debian's slurm-wlm and munge. Slurm runs in a temporary directory, on free
+ports, with its own key, and is stopped at the end.
 """
 
 import contextlib

@@ -279,7 +279,7 @@ def test_output_of_the_page():
     assert found.stdout.decode().endswith(end + "\n")
 
 
-# A character model punctuates lines that have marks. All other characters are unchanged.
+# A character model punctuates lines that already have marks. All characters other than marks stay unchanged.
 
 JAPANESE = LabelSet((Label("N", "w"), Label("C", "w、", ("、", ",")), Label("P", "w。", ("。", "."))))
 CLASSES = Vocabulary(["<unk>", "</s>", "<alpha>", "<num>", "は", "す"])

@@ -61,7 +61,7 @@ def test_tied_words_of_names_and_numbers(text, expected):
 
 
 def test_marks_after_a_word_before_an_empty_one():
-    """JSON can have a word without characters."""
+    """JSON can contain a word without characters."""
     assert marks_after(["E.", "", "3.", ""], np.array([2, 0, 2, 0]), LABELS).tolist()[:3:2] == [SENTENCE_END] * 2
 
 
@@ -147,7 +147,7 @@ def test_cues_overlapping_speech_is_in_order():
     words, marks = ["one.", "two.", "three."], np.full(3, SENTENCE_END, np.int8)
     begins, ends = np.array([5.0, 4.0, 4.1]), np.array([9.0, 4.5, 8.0])
     found = make_cues(words, marks, begins, ends, np.ones(3, bool), np.array([3]))
-    # Cues begin at least APART seconds apart, so the first one begins early and the third one late.
+    # Cues begin at least APART seconds apart, so the first one begins early, and the other two begin late.
     assert found.begin.tolist() == [4600, 5200, 5800]
     assert found.end.tolist() == [5200, 5800, 8000]
 

@@ -31,7 +31,8 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """Return a teacher of one stream with labels (N,). It stores 64 · targets (slots, L), whose sums are not 255."""
+    """Return a teacher of one stream with labels (N,). It stores 64 · targets (slots, L), whose rows do not add up to
+    255."""
     labels = np.array(labels, np.int8)
     return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 
@@ -41,7 +42,7 @@ def stream_of(labels):
 
 
 def batch_of(teacher, rows):
-    """Return a batch whose rows have these tokens of the set (-1: no token), with the teacher's targets."""
+    """Return a batch whose rows consist of these tokens of the set (-1: no token), with the teacher's targets."""
     rows = np.array(rows)
     indices = np.where(rows < 0, -1, np.concatenate([teacher.indexed.labels[:], [-1]])[rows])
     return teacher(Batch(torch.zeros(rows.shape, dtype=torch.int64), None, torch.from_numpy(indices)))

@@ -1,4 +1,4 @@
-"""Tokenizers and vocabularies are found by file name, read back as written, and give every word a slot."""
+"""Tokenizers are found by file name, give every word a slot, and are read back as written, with their vocabularies."""
 
 import pickle
 import string

@@ -76,7 +76,7 @@ def test_random_files_words_and_times_come_back(read, name, rows):
     # SRT in the variants that players accept
     ("1\n00:00:20 --> 00:00:24\na b\n\n2\n00:00:24 --> 00:00:27\nc\n", None),  # no milliseconds
     ("00:00:01,000 --> 00:00:03,000\na b\n\n00:00:03,000 --> 00:00:05,000\nc\n", None),  # no numbers
-    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers beside times
+    ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers next to times
     ("1\n00:00:01.000 --> 00:00:03.000 X1:100 Y1:10\na b\n\n2\n00:00:03,000 -> 00:00:05,000\nc\n", None),
     ("1\n00:00:01:12 --> 00:00:03:00\na b\n\n2\n00:00:03:05 --> 00:00:05:00\nc\n", None),  # times with frames
     ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
@@ -176,7 +176,7 @@ def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]
     assert words.texts == ["a", "b", "c"]
     assert [words.speakers[i] if i >= 0 else "" for i in words.speaker] == speakers
-    if "\n\n" not in text:  # an empty line would begin a new text
+    if "\n\n" not in text:  # an empty line would begin a new stream
         assert words.turns.tolist() == [False, *(a != b or not a for a, b in pairwise(speakers))]
 
 

@@ -217,7 +217,7 @@ def test_trs_many_syncs_take_linear_time(tmp_path):
     start = time.process_time()
     [turn] = read_turns(tmp_path / "x.trs", Counter())
     assert len(turn) == 20_000
-    assert time.process_time() - start < 5  # takes 0.1 s; quadratic time would take a minute
+    assert time.process_time() - start < 5  # takes 0.1 s; a quadratic reader would take a minute
 
 
 @pytest.mark.parametrize("name", [b"a\xff.trs", b"a\nb.trs"])

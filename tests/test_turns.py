@@ -202,7 +202,7 @@ def test_turns_without_segments_are_refused(corpus, tmp_path, capsys):
 
 
 def test_turns_by_rttm(tmp_path, capsys):
-    """Words without times have the speaker of the word before. The recording has two utterances."""
+    """Words without times have the speaker of the previous word. The recording has two utterances."""
     data = tmp_path / "data"
     write_data_dir(data, [Utterance("r-1", "r", ["one", "um", "two"]), Utterance("r-2", "r", ["three", "four"])])
     (tmp_path / "ctm").write_text("r 1 0 1 one\nr 1 2 1 two\nr 1 3 1 three\nr 1 4 1 four\n")

@@ -128,7 +128,8 @@ def tune(tmp_path, *sets):
 
 
 def slot(label, plain, comma):
-    """Return a label and posteriors: 0 for O, `plain` for CAP. So the factor must also apply to CAP."""
+    """Return a label, and the posteriors of O, CAP, COMMA and CAP_COMMA. That of O is 0, so the factor must also apply
+    to CAP."""
     return label, [0, plain, 0.01, comma]
 
 

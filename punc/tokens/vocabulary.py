@@ -80,8 +80,8 @@ def _is_usual(content: bytes) -> bool:
 
 def count_words(sets: Sequence[DataDir], size: int, nj: int = 1,
                 is_token: Callable[[bytes], bool] = bool) -> dict[bytes, int]:
-    """Count the `size` most frequent words of data directories, without special tokens. Keys are UTF-8. Ties go to the
-    first words in C-locale order."""
+    """Return the `size` most frequent words of data directories, in UTF-8, with their counts. Special tokens and words
+    for which `is_token` is false are left out. Ties go to the first words in C-locale order."""
     counts = SpilledCounts(MOST_TYPES)
     for of_block in map_blocks(count_block, sets, nj):
         counts.add({word.encode(): number for word, number in of_block.items()})

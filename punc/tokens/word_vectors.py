@@ -1,8 +1,8 @@
 """Reads word vectors for the words of a vocabulary from a text file.
 
-A line has a word and its numbers, separated by single spaces: `the 0.418 0.24968 …`. This is GloVe's format (Pennington
-et al. 2014). word2vec's format (Mikolov et al. 2013) also has a header line `WORDS DIMENSIONS`, and lines may end with
-a space. To save time, the numbers of words outside the vocabulary are not parsed.
+A line consists of a word and its numbers, separated by single spaces: `the 0.418 0.24968 …`. This is GloVe's format
+(Pennington et al. 2014). In word2vec's format (Mikolov et al. 2013), a header line `WORDS DIMENSIONS` comes first, and
+lines may end with a space. To save time, the numbers of words outside the vocabulary are not parsed.
 """
 
 import contextlib
@@ -25,11 +25,12 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
-    the mean of the parts' vectors. If a word has several such splits, the split is used whose rarer part is the
-    most frequent. Words count as more frequent if they are earlier in the file. All other missing words get the file's
-    vector of `<unk>` or, if there is none, the mean of all vectors found.
+    the mean of the parts' vectors. If a word has several such splits, the split is used whose rarer part is the most
+    frequent. Words count as more frequent if they are earlier in the file. All other missing words get the file's
+    vector of `<unk>` or, if there is none, the mean of the vectors of those `words` that are in the file.
 
-    Raises InputError if a line is not a word and `dimensions` finite numbers, or if the file has none of the words.
+    Raises InputError if a line does not consist of a word and `dimensions` finite numbers, or if the file contains none
+    of the words.
     """
     encoded = [word.encode() for word in words]
     ways = {word: list(_ways(word)) for word in encoded if b"'" in word}
@@ -61,7 +62,8 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
-    """Return the indices of wanted words, as a dictionary, and the words' vectors, float32 (N, dimensions)."""
+    """Return two values: a dictionary with the index of the vector of each wanted word in the file, and the vectors,
+    float32 (N, dimensions)."""
     rows: dict[bytes, int] = {}
     seen: set[bytes] = set()
     lines: list[int] = []

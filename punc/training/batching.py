@@ -3,10 +3,10 @@
 At step t, a model reads token t + lookahead of the stream and labels slot t (`models.base.model`). A stream of n slots
 has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
-- *stateful*: the streams are concatenated and cut into `batch_size` rows of equal length. Each batch has the next steps
-  of all rows, and the state continues from batch to batch (truncated back-propagation through time).
+- *stateful*: the streams are concatenated and cut into `batch_size` rows of equal length. Each batch contains the next
+  `bptt` steps of all rows, and the state continues from batch to batch (truncated back-propagation through time).
 - *chunks*: each stream is cut into chunks of slots. A chunk is read from an initial state, with some unscored context
-  around it. Models that read complete streams need chunks. Chunks also suit short, independent texts.
+  around it. Models with `lookahead = None` need chunks. Chunks also suit short, independent texts.
 """
 
 import logging
@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     pauses: Tensor | None  # (B, T) float32, or (B, T, 2) with turns (`with_turns`); None if the data has none
     labels: Tensor  # (B, T) int64; −1 if there is no slot or it is not scored
     fresh: bool = True  # true: the model starts from its initial state; false: the steps continue the previous batch
-    whole: int | None = None  # the number of slots in the complete batch, if this is a rank's share of it
+    whole: int | None = None  # the number of slots in the complete batch, if this one is a rank's share; otherwise None
     targets: Tensor | None = None  # (B, T, L) float32, a teacher's distributions; zeros where labels are −1
 
     @property
@@ -62,13 +62,13 @@ class Batch(NamedTuple):
         return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
-        """Return share `number` out of `of` shares of the batch: every `of`-th row."""
+        """Return share `number`, from 0, of the `of` shares of the batch: every `of`-th row, from row `number` on."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
-    """Return the number of rows in a `stateful` batch and the number of steps in each row. A short text has fewer than
-    `batch_size` rows, so that each row has at least `bptt` steps."""
+    """Return the number of rows in a `stateful` batch and the number of steps in each row. A small set gives fewer than
+    `batch_size` rows, so that each row has at least `bptt` steps if possible."""
     steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
     rows = max(1, min(batch_size, steps // bptt))
     return rows, -(-steps // rows)
@@ -77,7 +77,8 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
     """Yield batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
-    into `parts` parts; only part number `part`, from 0, is yielded. Few batches are in memory at a time."""
+    into `parts` parts; only part number `part`, from 0, is yielded. GATHERED batches at a time are read from the
+    set."""
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
     # The first step of each stream.
     firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)
@@ -122,9 +123,9 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
-    """Return the set that the model and the loss read. With --loss-on tokens, tokens without a slot get the first
-    label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns, and the set has none or
-    --asr-noise is given."""
+    """Return the training set in the form that the model and the loss read. With --loss-on tokens, tokens without a
+    slot get the first label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns, and
+    the set has none or --asr-noise is given."""
     if model.reads_turns:
         if data.turns is None:
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
@@ -167,9 +168,9 @@ def _check_sizes(rows: int, what: str, batches: int, options: TrainingOptions, r
 
 def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: TrainingOptions, epoch: int,
                   ranks: Ranks = ALONE, finish: Callable[[Batch], Batch] | None = None) -> Iterator[Batch]:
-    """Yield this rank's share of each batch of an epoch; a share may have no rows. `epoch` counts from 0. Each reading
-    of the set has a different order of chunks. `finish` is applied to each complete batch before it is divided among
-    ranks."""
+    """Yield this rank's share of each batch of an epoch; a share may have no rows. `epoch` counts from 0. The order of
+    the chunks changes after each reading of the set, which takes `--parts` epochs. `finish` is applied to each complete
+    batch before it is divided among ranks."""
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
         assert model.lookahead is not None, "cut_streams refused it"
@@ -185,7 +186,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Return the seed of an epoch. The seed stays the same if a stopped run is continued."""
+    """Return the seed of an epoch. It is the same when a stopped run is continued."""
     return options.seed + 1000003 * (epoch + 1)
 
 

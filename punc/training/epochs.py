@@ -7,9 +7,9 @@ With `--schedule linear`, the rate rises from 0 during `--warmup` and falls to 0
 "Budgeted Training").
 
 The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-this model (the paper does not say which model it uses). Several processes (`ranks`) make the same updates as one
-process, apart from rounding and dropout. The first rank scores the development set, writes the files, and gives its
-weights to all ranks at the start of an epoch.
+this model (Tilk & Alumäe do not say from which model they continue). Several processes (`ranks`) make the same updates
+as one process, apart from rounding and dropout. The first rank scores the development set, writes the files, and gives
+its weights to all ranks at the start of each epoch.
 """
 
 import itertools
@@ -136,7 +136,8 @@ def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Itera
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Batch], teacher: Teacher | None = None,
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
-    """Train on batches, on the device of the model. The state continues from batch to batch.
+    """Train on batches, on the device of the model. Unless a batch is `fresh`, the state continues from the previous
+    batch.
 
     teacher   computes the loss from the targets in the batches; None: the loss depends only on the labels
     run       saves the state from time to time; if the epoch was stopped, `batches` begin at `run.place`

@@ -69,8 +69,8 @@ class EpochLoss:
         self.recent: list[Tensor | None] = []  # losses of the steps since the last check
 
     def add(self, loss: Tensor | None) -> None:
-        """Add the loss of the next step, a scalar, or None if this rank has no rows of the batch. Raises InputError
-        after every INTERVAL steps if a loss since the last check was NaN or infinite."""
+        """Add the loss of the next step, a scalar, or None if this rank's share of the batch has no slots. Raises
+        InputError after every INTERVAL steps if a loss since the last check was NaN or infinite."""
         if loss is not None:
             self.total += loss
         self.recent.append(loss)
@@ -79,7 +79,8 @@ class EpochLoss:
             self._check()
 
     def mean(self) -> float:
-        """Return the mean over all steps of all ranks. Raises InputError if a loss was NaN or infinite."""
+        """Return the mean loss of a step. The losses of all ranks in a step are added up. Raises InputError if a loss
+        was NaN or infinite."""
         self._check()
         return float(self.ranks.add(self.total)) / max(self.steps, 1)
 

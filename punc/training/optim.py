@@ -13,7 +13,7 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 class Optimizer:
     """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients. A step updates only those
-    rows of an embedding whose tokens are in the batch.
+    rows of such an embedding whose tokens are in the batch.
 
     learning_rate  learning rate; for each weight, it is multiplied by the factor that the model's `rate_of` returns
     weight_decay   weight decay of dense weights only; decay would change all rows of a sparse embedding at every step

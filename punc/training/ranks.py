@@ -43,8 +43,8 @@ class Ranks:
     def join(self) -> Iterator[None]:
         """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
 
-        gloo's threads could abort the interpreter at exit, so they must end when the block ends. Threads live as long
-        as anything refers to the process group. torch.distributed.nn refers to the group that exists when the module is
+        gloo's threads could abort the interpreter at exit, so they must end when the block ends. They live as long as
+        anything refers to the process group. torch.distributed.nn refers to the group that exists when the module is
         imported, so it is imported above, before there is a group.
         """
         if self.size == 1:
@@ -103,7 +103,7 @@ class Ranks:
         raise own
 
     def check_same(self, facts: Mapping[str, Any], remedy: str) -> None:
-        """Raise InputError in the first rank, and SystemExit in the others, unless all ranks have the same facts."""
+        """Raise InputError in the first rank, and SystemExit in the others, unless all ranks have the same `facts`."""
         with self.agree():
             for rank, theirs in enumerate(self.gather(facts)):
                 for name in {**facts, **theirs} if self.first else ():
@@ -155,7 +155,7 @@ class Ranks:
 
     def device(self, name: str) -> str:
         """Return the device of this rank, given auto, cpu, cuda or cuda:N. Each rank on a machine has its own GPU.
-        Raises InputError if the machine has too few GPUs."""
+        Raises InputError if the machine has too few GPUs, or if cuda:N is given to several ranks on one machine."""
         found = find_device(name)
         if self.size == 1 or found == "cpu":
             return found
@@ -204,7 +204,8 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows. `own`: this rank's gradient."""
+    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows, or no gradient if counts[r] is 0.
+    `own`: this rank's gradient."""
     # Each row is sent as a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:

@@ -4,9 +4,9 @@ During training, the directory of a model has these files:
 
     best.pt       the model with the lowest development loss
     progress.pt   the state after the last complete epoch, from which the next epoch starts
-    epoch.pt      the state within the next epoch, and the progress of each rank in this epoch
+    epoch.pt      the state within the current epoch, and the progress of each rank in this epoch
 
-epoch.pt is written every SECONDS, and when Ctrl-C or SIGTERM stops a run with one rank. It is removed after the
+epoch.pt is written every SECONDS seconds, and when Ctrl-C or SIGTERM stops a run with one rank. It is removed after the
 development set has been scored. At the end, the directory has final.pt, conf, labels.txt and the tokenizer's files.
 """
 
@@ -36,7 +36,7 @@ from punc.training.ranks import ALONE, Ranks
 
 FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
-SECONDS = 600.0  # the maximum training time that is lost if a process is killed or one of several ranks is stopped
+SECONDS = 600.0  # s; at most about this much training is lost if a process is killed or one of several ranks is stopped
 BATCHES = 100  # the number of batches after which several ranks check together whether SECONDS have passed
 # A run can continue with another number of threads or on another device, although the last bits of the weights may
 # then differ, because PyTorch adds in a different order.
@@ -50,7 +50,7 @@ class Progress(NamedTuple):
     last_loss: float = math.inf
     best_loss: float = math.inf
     ended: bool = False
-    best_epoch: int = 0  # the number of the epoch with the lowest loss, from 1
+    best_epoch: int = 0  # the number of the epoch with the lowest loss, from 1; 0: no epoch yet
 
 
 class Place(NamedTuple):
@@ -109,7 +109,8 @@ class Run:
         return progress
 
     def begin_epoch(self, progress: Progress) -> None:
-        """Begin the epoch after `progress`. If as many ranks have saved a state in this epoch, continue from there."""
+        """Begin the epoch after `progress`. If a run with the same number of ranks has saved its state in this epoch,
+        continue from that state."""
         self.progress, self.place, places = progress, Place(), None
         with self.ranks.agree():
             content = self._read(EPOCH) if self.ranks.first else None
@@ -134,8 +135,8 @@ class Run:
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state if SECONDS have passed since it was last written. Raises Stopped if a signal has arrived
-        during the batch."""
+        """Write the state if SECONDS seconds have passed since it was last written. Raises Stopped if a signal has
+        arrived during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped

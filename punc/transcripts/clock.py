@@ -12,7 +12,8 @@ CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{
 
 
 def seconds(clock: str) -> float:
-    """Convert a number, or `[hours:]minutes:seconds` and perhaps a fraction or frames, to seconds; NaN if invalid."""
+    """Convert a number, or `[hours:]minutes:seconds` with or without a fraction or frames, to seconds; NaN if
+    invalid."""
     found = CLOCK.fullmatch(clock)
     if not found:
         return number(clock)
@@ -34,7 +35,7 @@ def number(text: str, unit: float = 1) -> float:
 
 
 def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
-    """Convert a string to a finite number. Raises `error(what is wrong, remedy)` for any other string."""
+    """Convert a string to a finite number. Raises `error(what is wrong, remedy)` if the string is not one."""
     try:
         number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
     except ValueError:

@@ -2,7 +2,7 @@
 
     CTM    see the module `ctm`
     STM    id channel speaker begin end [<labels>] word word …
-    MLF    "*/id.lab", then lines [begin end] word [score], with times in units of 100 ns, and a full stop
+    MLF    "*/id.lab"; then lines [begin end] word [score], with times in units of 100 ns; then a full stop
     text   id word word …
 
 Comments (`;;`) stay unchanged. Source: NIST's SCTK, `doc/infmts.htm`; the HTK Book, section 6.3.

@@ -1,11 +1,11 @@
-"""Reads and writes CTM: timed words, `id channel begin duration word [confidence [type [speaker]]]`, in seconds.
+"""Reads and writes CTM: lines `id channel begin duration word [confidence [type [speaker]]]`, with times in seconds.
 
 The id names a recording or an utterance; the times in an utterance count from its start. NIST's CTMs can also have `;;`
 comments, `NA` instead of a confidence, and alternatives. Some other CTMs leave out the channel.
 
 These repairs are counted: The lines of an id are sorted by time. Only the first of several alternatives is used. Words
 that overlap by at most MAX_OVERLAP seconds (where an ASR system has joined two parts of a recording) keep their times,
-and the pause between them is 0. A longer overlap, such as two speakers in one channel, raises InputError.
+and the pause between them is 0. A longer overlap, such as that of two speakers in one channel, raises InputError.
 """
 
 import functools
@@ -103,7 +103,7 @@ def ctm_rows(lines: Iterable[CtmLine], repairs: Counter[str] | None = None) -> I
 
 
 def has_no_channel(columns: Sequence[str]) -> bool:
-    """Return whether a line has no channel: its second and third columns are numbers, but not the fourth."""
+    """Return whether a line has no channel: its second and third columns are numbers, but its fourth is not."""
     numbers = [column.replace(".", "", 1).isdecimal() for column in columns[1:]]
     return numbers in ([True, True, False], [True, True, False, True])
 
@@ -197,7 +197,8 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
 
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield each run of lines with the same id: id, index of the file, first byte, end byte, first line's number."""
+    """Yield, for each run of lines with the same id: id, index of the file, first byte, end byte, number of the first
+    line."""
     for number, path in enumerate(files):
         id, key, begin, first, position = "", b"", 0, 1, 0
         with open_input(path) as file:

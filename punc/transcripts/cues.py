@@ -125,7 +125,7 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    repeats, before = list[Repeat](), list[tuple[int, int]]()  # `before`: texts [first, last) of the last lines
+    repeats, before = list[Repeat](), list[tuple[int, int]]()  # texts [first, last) of each line of the previous cue
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):

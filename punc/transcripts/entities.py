@@ -1,4 +1,5 @@
-"""Decodes HTML entities in texts, such as `&#39;`, and reads tags like `<|en|>` as spaces."""
+"""Decodes HTML entities in texts, such as `&#39;`, and encodes them in new texts. Tags like `<|en|>` are read as
+spaces."""
 
 import re
 from html import unescape
@@ -6,7 +7,7 @@ from html import unescape
 SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
                      "|[\0\x1f\ufffd\ud800-\udfff]")
 EACH = re.compile(f"{SPECIAL.pattern}|.", re.S)
-TAG = "\x1f"  # a white-space character that no text contains
+TAG = "\x1f"  # stands for a tag in decoded texts: a white-space character that no text contains
 
 
 def decoded(text: str) -> str:

@@ -109,7 +109,7 @@ class JsonDocument:
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
-        """Add a place, and return the place and its text. Raises InputError for bytes that are not UTF-8."""
+        """Add a place, and return its number and its text. Raises InputError for bytes that are not UTF-8."""
         self.spots.append((holder, key))
         place, text = len(self.spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):

@@ -141,8 +141,8 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Return whether the texts have more words than the list of words, or are the only ones with marks. If the list
-        has pieces of words, return whether the texts differ from these pieces."""
+        """Return whether the texts have more words than the list of words, or have marks although the list has none. If
+        the list has pieces of words, return whether the texts differ from these pieces."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))

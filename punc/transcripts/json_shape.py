@@ -15,7 +15,7 @@ from punc.data.datadir import LATEST
 from punc.transcripts import clock
 from punc.transcripts.transcript import split
 
-PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # in ISO 8601
+PERIOD = re.compile(r"PT(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")  # a duration in ISO 8601
 UNREADABLE = re.compile("[\0\ud800-\udfff]")  # NUL and lone surrogates, which no output may contain
 NAMES = ("name", "label", "id")  # if a speaker is an object, one of these members contains the name
 Spot = tuple[Any, Any]  # an object or a list, and a key or an index in it
@@ -64,7 +64,7 @@ def values(value: Any, paths: str) -> list[Any]:
 
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
-    """Return a function that finds the first value at a path that is not null. It returns None if there is none."""
+    """Return a function that returns the first value at a path that is not null, or None if there is none."""
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:
@@ -83,7 +83,7 @@ def getter(path: str) -> Callable[[Any], Any]:
 
 def seconds(value: Any, unit: float = 1) -> float:
     """Convert a time to seconds; NaN for anything else. A time is a number with `unit` units per second, `1.3s`,
-    `00:01:02.5`, `PT1.5S`, or an object with seconds and nanos."""
+    `00:01:02.5`, `PT1.5S`, an object with seconds and nanos, or an object with a relative time."""
     if type(value) in (int, float):  # not bool
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
@@ -116,9 +116,10 @@ def _speaker_name(value: str | int | float) -> str:
 class JsonFormat(NamedTuple):
     """The paths of a format. Spaces separate paths.
 
-    Paths of words and texts start from a segment, paths of segments from a stream, and all others from a document.
+    The paths of words and texts start from a segment, those of segments from a stream, those of streams from a
+    recording, and those of recordings from a document.
 
-    begin, end             times of words and segments; `+name` is a length
+    begin, end             times of words and segments; `+name` is a duration
     speaker, confidence    members of words and segments
     """
 
@@ -132,7 +133,7 @@ class JsonFormat(NamedTuple):
     begin: str = "start"
     end: str = "end"
     segment_times: str = ""  # begin and end of a segment, if their names differ from those of words
-    unit: float = 1  # units per second of the times; 0: guessed from the length of words
+    unit: float = 1  # units per second of the times; 0: guessed from the duration of words
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
@@ -146,7 +147,7 @@ class JsonFormat(NamedTuple):
     mark: str = ""  # the member that shows that a word is a mark: its value begins with `punct` or is the mark
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
     start: str = ""  # a segment's member with the time from which the times of its words count
-    lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of lengths
+    lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of durations
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word
     again: bool = False  # a segment with words and speakers but no text may repeat all earlier words
@@ -166,7 +167,7 @@ class Shape:
     def __init__(self, row: JsonFormat):
         self.row = row
         self.odd_times = 0  # how many time values could not be read, such as `x`
-        self.word_lists: set[int] = set()  # the `id` of each list in which words were found
+        self.word_lists: set[int] = set()  # the `id` of each list that was searched for words
         self.speaker, self.confidence = getter(row.speaker), getter(row.confidence)
         self._kind, self._start = getter(row.mark), getter(row.start)
         self._unit = row.unit or 1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from punc.transcripts.json_shape import JsonFormat, seconds
 from punc.transcripts.transcript import WORD, split
 
-# Names in lower case, without underscores. Earlier names are preferred.
+# Names of members, in lower case and without underscores. Earlier names are preferred.
 TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
          "phrase", "body", "speech", "display", "displaytext", "value", "token", "line", "message", "transcription",
          "w")
@@ -22,7 +22,7 @@ SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speak
 SYNTAX = frozenset(".|[]*+ ")  # characters with a meaning in paths
 UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
                   r"|Secs?|Seconds)$")
-DEEPEST = 12  # objects and lists that are nested deeper are not searched
+DEEPEST = 12  # levels; objects and lists that are nested deeper are not searched
 LONGEST = 60  # names of this many characters or more are ignored
 # Members whose texts describe a file, not what was said.
 ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
@@ -32,7 +32,7 @@ OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # in these lists, 
 
 
 class Kind(NamedTuple):
-    """A kind of object: its path, and the names of its members for text, begin, end (`+name`: length) and speaker."""
+    """A kind of object: its path, and the names of its members for text, begin, end (`+name`: duration) and speaker."""
 
     path: str
     text: str
@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
 
 def guessed_format(documents: list[Any]) -> JsonFormat | None:
-    """Return a row for the documents, guessed from common member names; None if no object has a text and a time."""
+    """Return a format for the documents, guessed from common member names; None if no object has a text and a time."""
     counts, texts = Counter[Kind](), defaultdict[str, list[str]](list)
     for path, value in _objects(documents):
         if name := _name_of(value, TEXTS, str):
@@ -72,7 +72,7 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
 
 
 def said_of(row: JsonFormat) -> str:
-    """Return a message that states which members a guessed row reads."""
+    """Return a message that states which members a guessed format reads."""
     text = f"{row.words}.{row.word}" if row.words else row.text
     path = f"{row.segments}.{text}".strip(".")
     speaker = f", speakers from {row.speaker}" if row.speaker else ""

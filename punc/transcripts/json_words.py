@@ -13,7 +13,7 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Text, folded, split
 
 BRACKETS = tuple("[({<")
 UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # units per second, for seconds, milliseconds, microseconds, ticks and nanoseconds
-USUAL = 0.35  # s; the usual length of a word
+USUAL = 0.35  # s; the usual duration of a word
 NOT_SAID = Text(-1, "")
 FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # members of a speaker's turn
 
@@ -29,7 +29,7 @@ def joined(texts: list[Text]) -> list[Text]:
 
 
 def in_seconds(texts: list[Text]) -> list[Text]:
-    """Convert the times of texts to seconds. The unit of the times is guessed from the length of words."""
+    """Convert the times of texts to seconds. The unit of the times is guessed from the duration of words."""
     counts = np.array([len(split(text.text)) for text in texts], float)
     begins = np.array([text.begin for text in texts])
     ends = np.array([text.end for text in texts])

@@ -1,5 +1,5 @@
-"""Reads formats with one segment per line. Each format has a row with a regular expression for a line. The expression's
-groups `text`, `begin`, `end` and `speaker` match the parts of the line.
+"""Reads formats with one segment per line. FORMATS describes each format by a regular expression for a line. The
+expression's groups `text`, `begin`, `end` and `speaker` match the parts of the line.
 """
 
 import math
@@ -18,7 +18,7 @@ from punc.transcripts.transcript import Transcript
 CLOCK = r"(?:\d{1,3}:)?\d{1,3}:\d{1,2}(?:[.,:]\d{1,3})?"
 PLAIN_NUMBER = r"-?\d{1,12}(?:\.\d{1,12})?"
 LRC_STAMP = r"\[\d{1,4}:\d{1,2}(?:[.:]\d{1,3})?\]"
-HEAD = 2000  # number of lines that are read to find the format
+HEAD = 2000  # the maximum number of lines that are read to find the format
 ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
 
 
@@ -61,7 +61,7 @@ FORMATS = [
 
 
 def read_lines(source: Source, row: LineFormat) -> Transcript:
-    """Read a file in the format of `row`. Raises InputError for an invalid line."""
+    """Read a file in the format `row`. Raises InputError for an invalid line."""
     reader = TextReader(source, row.markup, row.dashes)
     for at, line, found in _lines(source, row):
         if not found:

@@ -1,4 +1,4 @@
-"""Reads transcripts, whose formats it detects, and the word times in a file or directory."""
+"""Detects the formats of transcripts, and reads them. Also reads the word times in a file or directory."""
 
 import functools
 import re

@@ -52,7 +52,8 @@ def read_source(path: StrPath) -> Source:
 
 
 def source_of(raw: bytes, path: StrPath) -> Source:
-    """Decode bytes as UTF-16 (after a byte-order mark) or UTF-8. Raises InputError for files without text."""
+    """Decode bytes as UTF-16 (after a byte-order mark) or UTF-8. Raises InputError for empty files, binary files and
+    invalid UTF-16."""
     for beginning, what, remedy in BINARY:
         if re.match(beginning, raw, re.DOTALL):
             raise InputError(f"not text: {what}", remedy, path)
@@ -90,7 +91,8 @@ class PartsDocument:
         self._at = 0
 
     def place(self, start: int, stop: int) -> int:
-        """Add the characters [start, stop) as a place, which must come after all earlier places, and return it."""
+        """Add the characters [start, stop) as a place, which must come after all earlier places, and return its
+        number."""
         assert self._at <= start <= stop
         self._parts += [self._source.text[self._at:start], self._source.text[start:stop]]
         self._at = stop
@@ -114,7 +116,7 @@ class PartsDocument:
 
 
 class Stretch(NamedTuple):
-    """Characters [start, stop) of a file that are spoken between two times, with the file's information about them."""
+    """Characters [start, stop) of a file that are spoken between two times, and what the file states about them."""
 
     start: int
     stop: int

@@ -1,8 +1,8 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
-The tiers of words have a name in WORD_TIERS, such as `words`, or that name after a speaker: `speaker - words` (Montreal
-Forced Aligner). If there are no such tiers, all interval tiers are read, except tiers of parts of words, such as
-phones. Each of these tiers is a speaker, and an interval may have many words. Other tiers stay unchanged.
+The tiers of words have a name in WORD_TIERS, such as `words`, or such a name after that of a speaker: `speaker - words`
+(Montreal Forced Aligner). If there are no such tiers, all interval tiers are read, except tiers of parts of words, such
+as phones. If several tiers are read, each is a speaker. An interval may contain many words. Other tiers stay unchanged.
 
 Source: www.fon.hum.uva.nl/praat/manual/TextGrid_file_formats.html.
 """
@@ -52,8 +52,8 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """Return the tiers of words or, if `name` is given, the tiers with this name; if there are none, those called
-    `SPEAKER - name`, for any speaker. Raises InputError if there are none of these either."""
+    """Return the tiers called `name` or, if there are none, `SPEAKER - name` for any speaker. If `name` is empty,
+    return the tiers of words (see the module docstring). Raises InputError if there are none."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]

@@ -1,7 +1,7 @@
 """A transcript: the texts of a file with their times and speakers, and the words of the texts.
 
-A reader splits a file into texts, such as a word in JSON, a line of a cue or a column of a CTM. Each text has a place
-in a document. After punctuation, the document is written with new texts in these places.
+A reader splits a file into texts, such as a word in JSON, a line of a cue or the word of a line in a CTM. Each text has
+a place in a document. After punctuation, the document is written with new texts in these places.
 """
 
 import math
@@ -22,7 +22,7 @@ BLANKS = "\u200b\u2060\ufeff▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
-MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # two copies of a word may differ in these characters and in case
+MARKS = ".,?!:;…\"'()[]<>«»“”-–—¿¡"  # two copies of a word may differ in case, and in these characters at its ends
 
 
 class Text(NamedTuple):
@@ -116,7 +116,7 @@ def split(text: str) -> list[str]:
 
 
 def in_order(texts: list[Text]) -> list[Text]:
-    """Sort texts by stream, and within a stream by start time, if there are several streams."""
+    """If there are several streams, sort texts by stream, and within a stream by start time."""
     if len({text.stream for text in texts}) < 2:
         return texts
     begins, streams = (np.array([text[i] for text in texts]) for i in map(Text._fields.index, ("begin", "stream")))
@@ -166,8 +166,8 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
     """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. The
-    first word of a stream begins no turn. A single word between two words of another speaker in one segment begins no
-    turn either, because its speaker is probably a diarization error."""
+    first word of a stream never begins a turn. Nor does a single word between two words of another speaker in one
+    segment, because its speaker is probably a diarization error."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]
@@ -223,8 +223,8 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms` has two pairs of old
-    and new texts: first the pieces, then the words."""
+    """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms` consists of two pairs
+    of old and new texts: first the pieces, then the words."""
     if list(forms[-1][1]) == forms[-1][0]:
         return  # no word changed, so a repeat is left alone, even if its words differ from the transcript's
     split_texts = [script.split(text) for _, text in repeat.texts]

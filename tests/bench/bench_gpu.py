@@ -3,8 +3,8 @@
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
 Prints Markdown tables. Needs only punc's requirements, no corpus and no trained model. With --device cpu, the same
-parts run on the CPU, without the measurements that need a GPU. If a model fails, its row shows this, and the next model
-runs.
+parts run on the CPU; their figures about a GPU then have no meaning. If a model fails, its row shows this, and the next
+model runs.
 
 speed       words or characters per second in training; the operations per second (six per token for each trained
             weight of a matrix product) as a share of the measured matrix rate for the same data type; and how many

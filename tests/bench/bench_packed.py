@@ -6,7 +6,7 @@
 - Memory: the peak resident size of another run of this command, after it has read LIVE_WORDS words.
 - Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, from text to text, without posteriors.
 - Word by word: LIVE gets the words one at a time in this process, with one thread; the latency of a word is the time
-  from its text to the output that it makes possible.
+  from its arrival to the output that it makes possible.
 
 MODEL and LIVE are names or directories of packed models (default: en, en-live). The words come from --data, repeated as
 needed, or are drawn with Zipf frequencies from LIVE's vocabulary. --words is for whole files only. The figures are
@@ -36,7 +36,7 @@ from punc.live.stream import SlotStream
 from punc.text.casing import Casing
 
 LIVE_WORDS = 100_000
-UTTERANCE, STREAM = 50, 10_000  # numbers of words
+UTTERANCE, STREAM = 50, 10_000  # words in an utterance, and in a stream
 # Runs punc, then prints its peak resident set size. getrusage would include the memory of this program.
 CODE = "import sys; from punc.bin.main import main; main(); " \
     "sys.stderr.write(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
@@ -88,7 +88,7 @@ def piped(model: Path, words: list[str]) -> tuple[float, float]:
 
 
 def word_by_word(model: PackedModel, casing: Casing, words: list[str]) -> np.ndarray:
-    """Return, for each word of one stream, the seconds from its text to the output that it makes possible."""
+    """Return, for each word of one stream, the seconds from its arrival to the output that it makes possible."""
     labels, times = list(model.labels), np.empty(len(words) + 1)
     encode = model.tokenizer.word_encoder()
 

@@ -2,8 +2,8 @@
 
     python tests/bench/bench_report.py [--words N] [--systems S]
 
-The experiment is synthetic. Its two sets, a reference and ASR output, have 20 recordings and N words together (default
-270,000). Its S systems (default 8) have random labels and posteriors, and are scored with intervals.
+The experiment is synthetic. Its two sets, a reference and ASR output, contain 20 recordings each, and N words together
+(default 270,000). Its S systems (default 8) have random labels and posteriors, and are scored with intervals.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main() -> None:
         place = Path(name)
         exp, page = make(place, args.words, args.systems), place / "report.html"
         usage = measure([*PUNC, "report", "--data", place / "data", exp, page], place)
-        print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processors, {usage.memory >> 20} MiB, "
+        print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processor time, {usage.memory >> 20} MiB, "
               f"page {page.stat().st_size / 1e6:.1f} MB", flush=True)
 
 

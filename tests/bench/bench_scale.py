@@ -1,13 +1,13 @@
-"""Measures time and memory of `punc prepare`, `punc make-store` and the training of a T-LSTM on 386 million words.
+"""Measures the time and memory of `punc prepare`, `punc make-store` and the training of a T-LSTM on 386 million words.
 
     python tests/bench/bench_scale.py [--words N] [--updates U] [--nj N] [--dir DIR]
 
 The text is random, but the same in each run. It is written to a scratch directory, which is removed at the end. The
 text takes 2.2 GB, and all files together take 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as
 1 / rank^1.8 after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words
-after 10 million words of text, and 1.9 million after 386 million. Each mark depends on the word after it.
-Documents have 500 words. T-LSTM has the paper's size; it trains for U updates of 100 × 5 words, and then scores the
-development set and writes its model.
+after 10 million words of text, and 1.9 million after 386 million. Each mark depends on the word after it. Documents
+have 500 words. The T-LSTM has the paper's size. It is trained for U updates of 100 × 5 words; then the development set
+is scored, and the model is written.
 
 Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
 Mapped pages of the text, the tables and the store are not counted, because the system can reclaim them at any time;
@@ -26,7 +26,7 @@ import numpy as np
 from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
-BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # numbers of words
+BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # words in a block, a document and a line
 COMMON, EXPONENT = 10_000, 1.8  # beyond this rank, frequencies fall faster, with this exponent
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
@@ -100,7 +100,7 @@ def train(store: str, directory: str, updates: int, threads: int) -> None:
 
 
 def report(what: str, words: int, seconds: float, usage: Usage) -> None:
-    print(f"{what:<11} {usage.seconds:7.1f} s {usage.cpu:7.1f} s of a core {words / seconds:11,.0f} words/s "
+    print(f"{what:<11} {usage.seconds:7.1f} s {usage.cpu:7.1f} s of processor time {words / seconds:11,.0f} words/s "
           f"{usage.memory / 2**20:7,.0f} MiB, mapped {usage.mapped / 2**20:,.0f} MiB", flush=True)
 
 
@@ -108,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=WORDS)
     parser.add_argument("--updates", type=int, default=2000)
-    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), help="processes; threads of training")
+    parser.add_argument("--nj", type=int, default=len(os.sched_getaffinity(0)), help="processes; training threads")
     parser.add_argument("--dir", type=Path, help="where the scratch directory is made")
     parser.add_argument("--train", nargs=2, metavar=("STORE", "DIR"), help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -2,9 +2,9 @@
 
     python tests/bench/bench_score_text.py [--words N] [--lines N]
 
-The reference has N words (default 1,000,000) with Zipf frequencies and a mark after every seventh word, split into as
-many lines as --lines says (default 1). In the other text, one word in ten is substituted, missing or inserted, and one
-mark in five is missing.
+The reference has N words (default 1,000,000) with Zipf frequencies and a mark after every seventh word, split into
+--lines lines (default 1). In the other text, one word in ten is substituted, missing or inserted, and one mark in five
+is missing.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main() -> None:
             cuts = np.linspace(0, len(words), args.lines + 1).astype(int).tolist()
             path.write_text("".join(f"{' '.join(words[low:high])}\n" for low, high in pairwise(cuts)))
         usage = measure([*PUNC, "score-text", *paths], place)
-        print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processors, {usage.memory >> 20} MiB")
+        print(f"{usage.seconds:.1f} s, {usage.cpu:.1f} s of processor time, {usage.memory >> 20} MiB")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python tests/bench/bench_server.py [--connections N] [--rate N] [--seconds N] [--words N] [--requests N]
 
-- Delay: for --seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at irregular
-  times. The delay runs from the time when a word is sent to the time when the answer that it makes possible arrives.
+- Delay: for --seconds seconds, each of N connections sends --rate words a second (speech has two to four) as JSON, at
+  irregular times. The delay runs from the time when a word is sent to the time when the answer that it makes possible
+  arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
 - HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers. For comparison, `punc transcript
   --nj 2` reads as many words. Then clients send 10 × --requests short texts in JSON while live clients run. Each
@@ -131,7 +132,7 @@ def measure_live(args: argparse.Namespace) -> None:
     with serving(f"--max-connections={args.connections + 32}", LIVE) as (process, port):
         show("resident, no connection", resident(process.pid), "MiB")
         asyncio.run(speak(args, port, f"delay, {args.connections} connections"))
-        show("resident after them", resident(process.pid), "MiB")
+        show("resident, after the connections are closed", resident(process.pid), "MiB")
         command = [sys.executable, str(Path(__file__).with_name("hostile.py")), str(port)]
         with subprocess.Popen(command, stdin=subprocess.PIPE) as hostile:
             most, ended = [0.0], threading.Event()
@@ -188,22 +189,22 @@ def measure_http(args: argparse.Namespace) -> None:
         delays: list[float] = []
         each = args.requests // AT_ONCE
         seconds = in_threads(AT_ONCE, lambda number: requests(port, number, each, LONG, delays))
-        show("HTTP, requests of 1,000 words a second", len(delays) / seconds, "", 1)
+        show("HTTP, requests a second, of 1,000 words each", len(delays) / seconds, "", 1)
         show_delays("HTTP, request of 1,000 words", delays)
         show("HTTP, words a second", LONG * len(delays) / seconds, "")
         short: list[float] = []
-        live = threading.Thread(target=lambda: asyncio.run(speak(args, port, "delay next to HTTP, two workers")))
+        live = threading.Thread(target=lambda: asyncio.run(speak(args, port, "delay, with HTTP requests, two workers")))
         live.start()
         in_threads(AT_ONCE, lambda number: requests(port, number, 10 * args.requests // AT_ONCE, 20, short))
         live.join()
-        show("mixed requests, all answers their own", len(short) + args.connections, "")
+        show("mixed requests that got their own answers", len(short) + args.connections, "")
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "text.txt")
         text.write_text(" ".join(draw(random.Random(0), LONG * len(delays))))
         begin = time.perf_counter()
         subprocess.run([*PUNC, "transcript", "--nj=2", TEXT, text, Path(folder, "out.txt")], check=True,
                        capture_output=True)
-        show("punc transcript --nj 2, words a second, its start included",
+        show("punc transcript --nj 2, words a second, with start-up",
              LONG * len(delays) / (time.perf_counter() - begin), "")
 
 

@@ -34,7 +34,7 @@ def hypothesis(ctm: Path, delay: str, model: str) -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="What it costs to decide words at a silence.")
+    options = argparse.ArgumentParser(description="Accuracy that is lost by deciding words early, at pauses.")
     options.add_argument("--model", default="en-live")
     options.add_argument("--delays", default="none 1 0.5 0.3")
     options.add_argument("earnings21", type=Path)

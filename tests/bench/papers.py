@@ -1,7 +1,8 @@
-"""Makes models at the sizes of their papers, and random training sets for them.
+"""Makes models of the sizes in their papers, and random training sets for them.
 
-Words are from a vocabulary as large as that of TED talks, with frequencies ∝ 1 / rank and six letters on average. Texts
-of characters have 80 tokens, the last of which is END, with slots after about every sixth character.
+Words are drawn from a vocabulary as large as that of TED talks, with frequencies ∝ 1 / rank. The vocabulary's words
+have six letters on average. Texts of characters have 80 tokens, the last of which is END, with slots after about every
+sixth character.
 """
 
 from collections.abc import Callable, Iterator

@@ -3,7 +3,8 @@
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
-Each input is a mutation of a valid input of its kind. Seed and number reproduce it: `--first NUMBER --inputs 1`.
+Each input is a mutation of a valid input of its kind. Its seed and number reproduce it:
+`--seed SEED --first NUMBER --inputs 1`.
 """
 
 import argparse
@@ -32,9 +33,9 @@ from punc.base.errors import InputError  # noqa: E402
 
 FAULTS = ("code run", "traceback", "loss", "hang")
 SECONDS, KILL_SECONDS = 10, 120  # s: limit of processor time per input; time after which a worker is killed
-MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader, of characters, needs 4.5 s per MiB
+MIB_SECONDS = 10  # additional seconds per MiB; the slowest reader, that of characters, needs 4.5 s per MiB
 MEMORY = 12 << 30  # bytes of address space per process
-KEPT = 3  # maximum number of failures to write for each kind of input and place in the code
+KEPT = 3  # maximum number of failures that are kept for each kind of input and place in the code
 EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pickle.find_class")
 
 
@@ -170,7 +171,7 @@ def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tu
             worker.kill()
             worker.join()
             hangs[kinds[number % len(kinds)], fault] += 1
-            print(f"input {number}, {kinds[number % len(kinds)]}: {fault}, and the process is gone", flush=True)
+            print(f"input {number}, {kinds[number % len(kinds)]}: {fault}, the worker was replaced", flush=True)
             start(job, number + args.jobs)
 
     try:
@@ -210,8 +211,8 @@ def report(out: Path, hangs: Counter[tuple[str, str]], seconds: float) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inputs", type=int, default=10_000, help="how many inputs")
-    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("--inputs", type=int, default=10_000, help="number of inputs")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=Path, default=Path("fuzz_failures"), help="directory for inputs that fail")

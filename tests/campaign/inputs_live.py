@@ -192,7 +192,7 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
 
 
 def besides(text: str, shown: bytes) -> list[str]:
-    """Return the words that the JSON input has in addition to its visible words: repetitions and alternatives."""
+    """Return the words that the JSON input contains in addition to its visible words: repetitions and alternatives."""
     return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
 
 

@@ -53,8 +53,8 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command before some of its changes. `draws` gets the number of changes, and returns the indices of those
-    before which to kill. Return counts."""
+    """Kill a command before some of its changes. `draws` takes the number of changes, and returns the indices of the
+    changes before which to kill. Return counts."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)

@@ -1,6 +1,7 @@
 """A kind of input in the campaign: how inputs are made, how the program reads them, and which words are counted.
 
-A counted word is `qz`, three letters and `q`. Every reader leaves it unchanged, and nothing else looks like it.
+A counted word consists of `qz`, three letters and `q`. Every reader leaves it unchanged, and nothing else looks like
+it.
 """
 
 import importlib.util

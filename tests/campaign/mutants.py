@@ -1,10 +1,10 @@
-"""Mutation tests: changes one place of a module whose mistakes could lose data. The module's tests must then fail.
+"""Mutation tests: changes modules whose mistakes could lose data, one place at a time. A module's tests must then fail.
 
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
-cosmic-ray changes a module in a clone of the checkout, one mutant at a time: pip install cosmic-ray. Prints each mutant
-that no test caught, as a diff, and the counts. Read these mutants to see which of them behave like the original, for
-example because they only read larger blocks.
+Needs cosmic-ray (pip install cosmic-ray), which makes one mutant at a time in a clone of the checkout. Prints each
+mutant that no test caught, as a diff, and the counts. Read these mutants to see which of them behave like the original,
+for example because they only read larger blocks.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Mutates the bytes, lines and fields of a file. Also has payloads that run code if anything evaluates them."""
+"""Mutates the bytes, lines and fields of a file. Also makes payloads that run code if anything evaluates them."""
 
 import os
 import pickle

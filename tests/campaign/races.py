@@ -2,9 +2,9 @@
 """usage: races.py [--races N] [--commands NAME,…] [--seed N]
 
 Starts two runs of a punc command at the same time, with different inputs but the same output directory, and keeps
-reading this directory. Afterwards, the directory must have the output of one run. The other run must have failed with a
-message that the directory is in use, or the runs must have written one after the other. A reader must find the old
-directory or one of the two new ones, or refuse. In nine of ten races, both runs start together; in the tenth, one
+reading this directory. Afterwards, the directory must contain the output of one run. The other run must have failed
+with a message that the directory is in use, or the runs must have written one after the other. A reader must find the
+old directory or one of the two new ones, or refuse. In nine of ten races, both runs start together; in the tenth, one
 starts up to half a second later. Prints the counts; the status is 1 if a result is mixed, or if a run ends in another
 way.
 
@@ -49,7 +49,8 @@ def read(area: Path, command: Command, found: Path) -> str:
 
 
 def race(place: Path, area: Path, command: Command, expected: dict[str, str], delay: float) -> Counter[str]:
-    """Run the command twice. `expected` has the allowed states of the directory."""
+    """Run the command twice at the same time, and read the directory meanwhile. `expected` contains its allowed
+    states."""
     counts: Counter[str] = Counter(races=1)
     children = [start(area, command.line, "a", 0), start(area, command.line, "b", delay)]
     for _ in range(READS):

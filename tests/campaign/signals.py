@@ -3,13 +3,13 @@
 
 Interrupts `punc punctuate --nj 2` and `punc train` at random moments, half of them in the first 0.2 s. SIGINT goes to
 the whole process group, as a terminal sends it after Ctrl-C; SIGTERM goes to the program alone. Counts how often the
-program ended within 2 s, with exactly one line, with no unexpected file in its directory, and with no process left.
-Training is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1 if a
-count is too low or a model differs.
+program ended within 2 s, with exactly one line of output, with no unexpected file in its directory, and with no process
+left. Training is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1
+if a count is too low or a model differs.
 
-The interpreter takes some hundredths of a second before it runs a line of the program; if a signal in this time makes
-it print something else, this is counted separately. --times N: number of signals of each kind for each program, 100 by
-default.
+Python needs some hundredths of a second before it runs the first line of the program. If a signal in this time makes
+Python print something else, this is counted separately. --times N: number of signals of each kind for each program, 100
+by default.
 """
 
 import argparse
@@ -35,8 +35,8 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s; the program must end within this time
 EARLY = 0.2  # s; half of the signals come within this time
-UTTERANCES, WORDS = 24, 400_000  # punctuated in some seconds; longer utterances would outlast stop.GRACE
-TRAINING_WORDS = 60_000  # with these, an epoch lasts three seconds
+UTTERANCES, WORDS = 24, 400_000  # words in each; all take some seconds; longer utterances would outlast stop.GRACE
+TRAINING_WORDS = 60_000  # so many that an epoch lasts three seconds
 
 
 class Program(NamedTuple):
@@ -152,7 +152,7 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
         counts.update({what: int(good) for what, good in found.items()})
         if not program.kept:
             remove_out(place)
-    ended = f"; {models} trainings ended, {others} with another model" * bool(models)
+    ended = f"; {models} training runs ended, {others} with a different model" * bool(models)
     print(f"{program.line[0]}, {number.name}: of {times}: {dict(counts)}; {interpreter} before the program's first "
           f"line{ended}", flush=True)
     return sum(times - count for count in counts.values()) + others

@@ -46,7 +46,7 @@ def resident(process: int) -> int:
 def report(name: str, count: int, seconds: float, memory: list[int]) -> bool:
     kept = memory[len(memory) // 10:]
     if not kept:  # all words were sent before the program had loaded its model
-        print(f"{name}: {count} words, too few to see its memory; give --words")
+        print(f"{name}: {count} words, too few to measure the memory; raise --words")
         return False
     flat = max(kept) <= (1 + FLAT) * min(kept)
     print(f"{name}: {count} words, {count / seconds:,.0f} a second, memory {min(kept) / 1024:.1f} to "
@@ -114,7 +114,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=10_000_000)
     parser.add_argument("--streams", type=int, default=0)
-    parser.add_argument("--only", choices=("command", "pauses"), help="one of the two ways")
+    parser.add_argument("--only", choices=("command", "pauses"), help="only one of the two ways")
     options = parser.parse_args()
     fine = []
     if options.only != "pauses":

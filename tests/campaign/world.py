@@ -1,4 +1,4 @@
-"""Makes the inputs and commands of the campaign, for two versions of small inputs, `a` and `b`.
+"""Makes the commands of the campaign, and two versions of their small inputs, `a` and `b`.
 
 A command reads `in/`, a link to the inputs of one version, and writes below the current directory. The words, labels
 and posteriors of the two versions differ, so a mixture of files is noticed.
@@ -177,7 +177,7 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Write texts, the times of their words, and ASR output with some other words. Words begin with their version."""
+    """Write texts, the times of their words, and ASR output with some other words. Words begin with `a` or `b`."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):
@@ -211,7 +211,7 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make an area with version a's `out` and version b's `in`. Return `out`'s `state` before and after a run."""
+    """Make the folder `area`: version a's `out`, version b's `in`. Return `out`'s `state` before and after a run."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -237,7 +237,7 @@ def run_in(area: Path, *lines: list[str]) -> None:
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Give an area the inputs of a version. `data` stays that of version a; for b, its words begin twice as late."""
+    """Give an area a version's inputs. `data` stays that of version a; for b, times.ctm has its words twice as late."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")
@@ -292,7 +292,7 @@ def _visible(out: Path) -> Iterator[Path]:
 
 
 def _content(file: Path) -> bytes:
-    """Return a file's content, without a model's weights, and without the inputs' paths and times, which vary."""
+    """Return a file's content, without a model's weights, and without input paths and times, which vary by run."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))

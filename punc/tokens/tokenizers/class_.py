@@ -1,5 +1,5 @@
-"""Words as tokens, for texts whose words are characters (`text.characters`). All Latin words share one token, and all
-numbers share another token."""
+"""Words as tokens, for texts in which each character counts as a word (`text.characters`). All Latin words share one
+token, and all numbers share another."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -17,7 +17,8 @@ def characters_of(word: str) -> list[str]:
 
 
 class ClassTokenizer(LookupTokenizer):
-    """Gives each word one token: the word itself, its class if the word is unknown, or UNK if it has no class."""
+    """Gives each word one token: the word itself or, if it is not in the vocabulary, its class, `<alpha>` or `<num>`.
+    An unknown word without a class becomes UNK."""
 
     token_type = "class"
     by_character = True

@@ -22,17 +22,17 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"
 FIRST = len(SPECIALS)  # the id of the encoder's first piece
-MOST_PIECES = 1 << 21  # larger ids must be errors: even XLM-V has only 901,629 pieces
+MOST_PIECES = 1 << 21  # ids from here on must be errors: even XLM-V has only 901,629 pieces
 BLANK = re.compile(r"[\s\0]")
 
 
 class EncoderTokenizer(PieceTokenizer):
     """Cuts words into pieces with an encoder's tokenizer. `start` and `end` are the encoder's ids of the special pieces
-    around a text, such as [CLS] and [SEP]. Raises InputError if the content is not a tokenizer, and
-    ModuleNotFoundError if the package `tokenizers` is missing."""
+    around a text, such as [CLS] and [SEP]. Raises InputError if the content of tokenizer.json is not an encoder's
+    tokenizer, and ModuleNotFoundError if the package `tokenizers` is missing."""
 
     token_type = "encoder"
-    context = 32  # a small context is enough, because the encoder's windows also overlap
+    context = 32  # tokens; few are enough, because the encoder reads overlapping windows anyway
     meaning = "a piece of a word, cut by a pre-trained encoder's tokenizer; --vocab names the encoder's directory"
 
     file = FILE
@@ -103,7 +103,8 @@ def _tokenizer(content: bytes, path: StrPath | None) -> Any:
 
 
 def _content_of(directory: Path) -> bytes:
-    """Return an encoder's tokenizer.json. If there is none, `transformers` makes it from other tokenizer files."""
+    """Return the content of an encoder's tokenizer.json. If there is no such file, `transformers` makes the content
+    from other tokenizer files."""
     if (directory / FILE).is_file():
         return (directory / FILE).read_bytes()
     if not (directory / "config.json").is_file():

@@ -1,9 +1,9 @@
 """Words as tokens. A word that is not in the vocabulary becomes a form, so that models can read its shape and suffix.
 
 A form of `blogging` is `<form:3:a:ing>`: the length of the suffix, the shape of the word, and the suffix. In a shape,
-A stands for a run of capitals, a for a run of other letters, and 0 for a run of digits. A vocabulary contains the forms
-of all words from which it was made. An unknown word becomes the longest of its forms that is in the vocabulary; the
-shorter forms of `blogging` are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. The word CRF uses such tokens
+`A` stands for a run of capitals, `a` for a run of other letters, and `0` for a run of digits. A vocabulary contains the
+forms of all words from which it was made. An unknown word becomes the longest of its forms that is in the vocabulary;
+the shorter forms of `blogging` are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. The word CRF uses such tokens
 (`models.word_crf`).
 """
 
@@ -66,6 +66,6 @@ def parse_form(token: str) -> tuple[str, str] | None:
 
 
 def word_shape(word: str) -> str:
-    """Return the shape of a word: a'a for `n't`, AaAa for `McDonald`, 0a for `1990s`."""
+    """Return the shape of a word: `a'a` for `n't`, `AaAa` for `McDonald`, `0a` for `1990s`."""
     kinds = "".join("0" if c.isdigit() else ("A" if c.isupper() else "a") if c.isalpha() else c for c in word)
     return re.sub(r"(.)\1+", r"\1", kinds, flags=re.DOTALL)

@@ -1,8 +1,9 @@
 """Words as tokens. A word outside the vocabulary becomes its characters and then `<unk>`; its slot is after `<unk>`.
 
-Models can thus read the characters of unknown words (`layers.spelling`). Only the first 16 and the last 16 characters
-of a long word become tokens. Character tokens, such as `<char>a`, are at the end of the vocabulary; `<char>` stands for
-any other character. A word of the text that looks like such a token counts as unknown.
+Models can thus read the characters of unknown words (`layers.spelling`). Of a word with more than 32 characters, only
+the first 16 and the last 16 become tokens. Character tokens, such as `<char>a`, are at the end of the vocabulary;
+`<char>` alone stands for any character without a token of its own. A word of the text that looks like such a token
+counts as unknown.
 
 Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation with Hybrid Word-Character Models".
 """
@@ -19,7 +20,7 @@ from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 CHARACTER = "<char>"  # the prefix of character tokens
 CHARACTERS = 256  # the maximum number of characters that have their own tokens
-MAX_LENGTH = 32  # characters; of longer words, only the first 16 and the last 16 characters are read
+MAX_LENGTH = 32  # characters; of longer words, only the first 16 and the last 16 become tokens
 
 
 class SpelledTokenizer(LookupTokenizer):
@@ -70,7 +71,7 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """Return the characters of a word that a model reads. Combining accents are composed with their letters (NFC)."""
+    """Return those characters of a word that become tokens. Combining accents are composed with their letters (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]

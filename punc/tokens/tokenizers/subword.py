@@ -2,7 +2,7 @@
 
 A word becomes one or more pieces; its slot is after its last piece. If the model's normalisation (NFKC, lower case)
 removes all of a word, the word becomes `<unk>`. A part of a word for which the model has no piece also becomes `<unk>`.
-The model is in the file `pieces.model`. The vocabulary has the model's pieces with the same ids.
+The model is in the file `pieces.model`. The vocabulary contains the model's pieces, with the same ids.
 
 Kudo 2018, "Subword Regularization", section 3.2.
 """
@@ -55,5 +55,5 @@ class SubwordTokenizer(PieceTokenizer):
         return cls(model.getvalue())
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        # One word at a time: for lists, sentencepiece starts threads, which takes as long as cutting 100 words.
+        # Words are cut one at a time: for a list, sentencepiece starts threads, which takes as long as 100 words.
         return [self._processor.encode(word) or [UNK] for word in words]
