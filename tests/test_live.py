@@ -102,7 +102,7 @@ def split(model, at):
     for word in WORDS[:at]:
         found += stream.push(word)
     early = stream.decide(0.5)
-    assert stream.decide(0.5) == [], "it is out"
+    assert stream.decide(0.5) == [], "these words were already decided"
     for word in WORDS[at:]:
         found += stream.push(word)
     found += stream.close()
@@ -122,7 +122,7 @@ def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
             continue
         first = max(0, at - ahead)
         assert len(early) == at - first
-        assert others == whole[:first] + whole[at:], "the words after it do not know that some were decided early"
+        assert others == whole[:first] + whole[at:], "an early decision does not change later labels"
         following = [[NAMES[way + 4 * step] for step in range(ahead)] for way in range(4)] if model.reads_pauses else []
         rows = []
         for more in ([], *following):

@@ -103,7 +103,7 @@ def test_punctuate_and_transcript_by_name_without_torch(packed, data, tmp_path, 
     shown = texts(tmp_path / "out/text_punct")
     written = texts(tmp_path / "transcript/text")
     assert [text.rstrip(".,?") for text in written] == [text.rstrip(".,?") for text in shown]
-    assert all(text[-1] in ".?" for text in written), "the end of a text is that of a sentence"
+    assert all(text[-1] in ".?" for text in written), "a text ends with the end of a sentence"
     forms = {form.strip(",.") for form in " ".join(shown).split()}
     assert forms & {"NATO", "nato"} == forms & {"NATO", "nato", "Nato"} != set()
     assert "iPhone" in forms

@@ -362,9 +362,9 @@ def test_casing_sentences_begin_with_a_capital():
     expected = ["So", "it", "ends.", "iPhone", "users.", "The", "end"]
     casing = Casing(CAPITALS, {"iphone": "iPhone"}, sentences=True)
     assert casing.write(words[:3], names[:3]) + casing.write(words[3:], names[3:]) == expected
-    assert casing.write(["a", "b"], ["O", "PERIOD"]) == ["a", "b."], "the stream goes on"
+    assert casing.write(["a", "b"], ["O", "PERIOD"]) == ["a", "b."], "the stream continues"
     assert casing.write(["a", "b", "c"], ["O", "O", "PERIOD"], [0, 2]) == ["A", "b", "C."]
-    assert Casing(CAPITALS, {}).write(["a", "b"], ["PERIOD", "O"]) == ["a.", "b"], "as the labels say"
+    assert Casing(CAPITALS, {}).write(["a", "b"], ["PERIOD", "O"]) == ["a.", "b"], "only labels give capitals"
 
 
 def test_casing_without_a_table_writes_the_labels(tmp_path):

@@ -213,7 +213,7 @@ def test_punctuate_posteriors_are_before_scaling(exp, data, tmp_path):
         np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
     assert matrices["a-0002"].shape == (0, 0)
     run("--posteriors=false", exp, data, tmp_path / "out")
-    assert not list((tmp_path / "out").glob("post.*")), "files of the run before are gone"
+    assert not list((tmp_path / "out").glob("post.*")), "files of the previous run are removed"
 
 
 def test_punctuate_scale(exp, data, tmp_path):

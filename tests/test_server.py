@@ -170,7 +170,7 @@ def test_client_of_words_says_its_end_in_json_and_one_of_json_says_no_words(fres
 
 def test_silence_decides(fresh):
     client = served(fresh, [TEXT], stays=True, seconds=0.3, max_delay=0.05)
-    assert client.sent[-1] == "\n", "finish has nothing else to say"
+    assert client.sent[-1] == "\n", "finish sends nothing else"
     assert re.fullmatch("How are you\\? I am fine\\.?\n", "".join(client.sent))
 
 

@@ -250,8 +250,8 @@ def test_utterance_ends(exp):
     ends = LiveOptions(utterance_end="end")
     assert punctuated(model, data, None, ends) == punctuated(model, b"w1 w2 w3\nw4 w5", None, ends) == alone
     decided = punctuated(model, data, None, LiveOptions(utterance_end="decide"))
-    assert decided.split()[:3] == alone.split()[:3], "as if it ended there"
-    assert decided.split()[3:] == whole.split()[3:], "but it goes on"
+    assert decided.split()[:3] == alone.split()[:3], "as if the stream ended there"
+    assert decided.split()[3:] == whole.split()[3:], "but the stream continues"
 
 
 def test_max_delay_with_a_model_of_whole_streams_is_an_error(exp):

@@ -181,9 +181,9 @@ def test_cues_of_any_words(spoken, cuts):
     bounds = turns | (np.append(begins[1:] - ends[:-1], 0) >= LONG)
     for first, second, last in zip(*(column.tolist() for column in found[:3])):
         assert first < second <= last
-        assert not bounds[first:last - 1].any(), "a cue over a change of speaker, or a long silence"
+        assert not bounds[first:last - 1].any(), "a cue contains a change of speaker or a long silence"
         for a, b in ((first, second), (second, last)):
-            assert len(" ".join(words[a:b])) <= LINE or b - a == 1, "a line too long"
+            assert len(" ".join(words[a:b])) <= LINE or b - a == 1, "a line is too long"
     # No cue is empty or overlaps the next cue. Each cue is shown long enough, unless the next cue begins too soon.
     for recording in set(of_recording.tolist()):
         begin, end = (column[of_recording == recording] for column in (found.begin, found.end))

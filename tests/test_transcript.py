@@ -142,7 +142,7 @@ def test_transcript_capitals_scale_and_warning(model, data, tmp_path, capsys):
     upper.write_text((tmp_path / "ctm_rec").read_text().replace("w", "W"))
     lower = run(model, data, tmp_path / "lower", ctm=str(tmp_path / "ctm_rec"))
     found = run(model, data, tmp_path / "out", ctm=str(upper))
-    assert found["ctm"] == lower["ctm"].replace("w", "W"), "a model of lower case reads words in capitals"
+    assert found["ctm"] == lower["ctm"].replace("w", "W"), "a lower-case model reads words in capitals"
     assert "warning" not in capsys.readouterr().err
     other.write_text((tmp_path / "ctm_rec").read_text().replace("w", "x"))
     found = run(model, data, tmp_path / "out", ctm=str(other), scale="QUESTION=1e30")
@@ -170,7 +170,7 @@ def test_transcript_sentences_begin_with_capitals_whatever_the_labels(data, tmp_
     vocabulary.write(place / "vocab")
     save(create("t_lstm", vocabulary, labels, {"embedding_dim": 4, "hidden_dim": 5}), place / "final.pt")
     found = run(place, data, tmp_path / "out", ctm=str(tmp_path / "ctm_rec"), scale="PERIOD=1e30")
-    assert found["text"].split()[1].islower(), "the text has what the labels write"
+    assert found["text"].split()[1].islower(), "`text` follows the labels"
     assert found["txt/r2.txt"].split()[0][0] == "W"
     assert all(word[0] == "W" for word in found["txt/r2.txt"].split()), "a point after each word"
 
@@ -276,7 +276,7 @@ def test_read_ctm_files_and_channels(tmp_path):
     assert words.texts == ["one", "three", "two"]
     assert [words.recordings[i] for i in words.recording] == ["r1", "r1", "r2"]
     other = one(tmp_path, "call A 0 1 one\n", reco2file_and_channel="r1 call A\nr2 call B\n")
-    assert other[1].texts == ["one"], "the channel that has no words has none"
+    assert other[1].texts == ["one"], "a channel without words stays empty"
     new = write(group.transcript, words, ["One,", "three.", "Two."])
     assert new == "call A 0 1 One,\ncall A 1 1 three.\ncall B 0.5 1 Two.\n"
 
@@ -449,7 +449,7 @@ def test_same_format_only_marks_and_capitals_change(name, every_format, tmp_path
     assert words_in(tmp_path, found) == SAID
     bare = re.compile(r"(?<![\d])[,.?](?!\d)")
     assert bare.sub("", found).lower() == bare.sub("", text).lower()
-    assert again == [found] * 3, "a file with marks gets the same ones"
+    assert again == [found] * 3, "a file that has marks gets the same marks again"
 
 
 @pytest.fixture(scope="module")

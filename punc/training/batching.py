@@ -173,7 +173,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
     batch before it is divided among ranks."""
     reading, part = divmod(epoch, options.parts)
     if chunks is None:
-        assert model.lookahead is not None, "cut_streams refused it"
+        assert model.lookahead is not None, "cut_streams refuses such models"
         batches = stateful(data, model.lookahead, options.batch_size, options.bptt, part, options.parts)
     else:
         groups = by_length(chunks, options.batch_size, np.random.default_rng(epoch_seed(options, reading)))
