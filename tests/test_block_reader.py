@@ -173,7 +173,7 @@ def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more,
     with pytest.raises((Irregular, InputError)):  # noqa: PT012 (either may raise)
         for block in line_blocks(data, data.tables, 1000):
             encode_block(data.path, WORDS, CLASSES, block)
-        raise Irregular if not b"".join(lines) else AssertionError(expected)  # a text without lines has no block
+        raise Irregular if not b"".join(lines) else AssertionError(expected)  # a text without lines has no blocks
     assert expected in str(explain(data, LABELS))
 
 

@@ -48,7 +48,7 @@ class Format(TextFormat):
 
 @pytest.fixture
 def bars(tmp_path, monkeypatch):
-    """Add a new format to the folder of formats. Make a label set and a file to read."""
+    """Add a folder with a new format, `bars`, to the package `formats`. Make a label set and a file to read."""
     (tmp_path / "formats").mkdir()
     (tmp_path / "formats" / "bars.py").write_text(NEW)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\n")

@@ -143,7 +143,8 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Join the parts in a child process, which is killed before change number `at`. Return whether it was killed."""
+    """Join the parts in a child process. Kill it before its call number `at` (from 0) of unlink, rmdir, mkdir or
+    utime. Return whether it was killed."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL

@@ -227,7 +227,7 @@ def test_forward_in_bfloat16_is_nearly_the_same(name, inputs, text_model):
     tokens, pauses = torch.randint(2, 10, (4, 6)), torch.rand(4, 6)
 
     def twice():
-        torch.manual_seed(1)  # drops the same vectors in both calls
+        torch.manual_seed(1)  # so that both calls of `twice` drop the same vectors
         first, state = model(tokens, pauses, model.initial_state(4))
         return torch.cat([first, model(tokens, pauses, state)[0]], dim=1).float()
 

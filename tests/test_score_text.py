@@ -174,7 +174,7 @@ def test_counts_by_hand():
 
 
 def test_case_and_words_may_differ():
-    # `must` is deleted, so its mark moves to the word before it. Inserted words get no mark of the reference.
+    # `must` is deleted, so its mark moves to the word before it. Inserted words get no mark from the reference.
     found = score_texts(REFERENCE, "SO IT BEGINS, AS IT. DOES IT REALLY END? NO!")
     assert found["overall.F1"] == 100
 

@@ -323,7 +323,7 @@ HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\
 
 @pytest.mark.parametrize("head", HEADS)
 def test_hostile_files_take_no_format_long(read, head):
-    """A reader with quadratic time would take seconds for 20,000 characters of this kind in a row."""
+    """A reader that takes quadratic time would need seconds for 20,000 characters that repeat a unit of HOSTILE."""
     for unit in HOSTILE.values():
         begin = time.process_time()
         for end in ("", "\n"):

@@ -106,7 +106,8 @@ def make(args: Namespace, split: Path) -> None:
 
 
 def tmp_path(tmp: Path, split: Path) -> Callable[[Path], Path]:
-    """Return a function that maps a file's final path to its path while the directory is written."""
+    """Return a function that maps the final path of a file in `split` to its temporary path in `tmp`. Other paths stay
+    unchanged."""
     return lambda path: tmp / path.relative_to(split) if path.is_relative_to(split) else path
 
 

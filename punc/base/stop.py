@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-GRACE = 1.5  # seconds from a signal to the forced end of the process; temporary files may then stay until the next run
+GRACE = 1.5  # seconds from a signal to the forced end of the process; temporary files may then be left behind
 
 _received = 0  # the number of the signal that ends the program, or 0 before a signal arrives
 _held = 0  # the number of running `held` blocks, which a signal must not interrupt

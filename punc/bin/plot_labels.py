@@ -1,4 +1,4 @@
-"""`punc plot-labels`: plot how frequent the marks are in some sets, and how many words are between two marks."""
+"""`punc plot-labels`: plot how frequent the marks are in each set, and how many words are between two marks."""
 
 import logging
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
-MOST = 0.5  # `kept` is true above this fraction of kept words
+MOST = 0.5  # with AUTO, `kept` is true if more than this fraction of the words keep their marks
 UTTERANCE = 1 << 12  # a stream is cut into utterances of at most this many words
 UNKNOWN, FEW = 0.3, 5  # warn if a transcript has FEW or more words, and more than the fraction UNKNOWN is unknown
 

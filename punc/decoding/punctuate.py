@@ -4,9 +4,9 @@
     post.ark, post.scp   posteriors before any scaling: a Kaldi float matrix (words × labels) per utterance
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
-Several processes decode, but only one on a GPU. Memory holds a few groups of spans (see `spans`). The groups can be
-divided among jobs on several machines. Each job writes a part, which is a directory with the tables of its share. The
-joined parts are identical to the output of a run without jobs.
+Several processes decode, but only one on a GPU. Only a few groups of spans are in memory at a time (see `spans`). The
+groups can be divided among jobs on several machines. Each job writes a part, which is a directory with the tables of
+its share. The joined parts are identical to the output of a run without jobs.
 """
 
 import logging

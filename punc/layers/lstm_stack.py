@@ -108,7 +108,7 @@ def make_orthogonal(net: nn.Module) -> None:
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)
         biases           1 for the forget gate (Jozefowicz et al. 2015), 0 for the other gates
 
-    PyTorch's own initial weights are uniform in ±1/√units. With these, three layers pass on hardly any signal at
+    PyTorch's default initial weights are uniform in ±1/√units. With these, three layers pass on hardly any signal at
     first.
     """
     layers = [module for module in net.modules() if isinstance(module, nn.LSTM)]

@@ -85,7 +85,7 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
 
 
 def punctuated_text(model: ServedModel, raw: bytes) -> str:
-    """Return the punctuated text. Raises InputError like `marked_text`, and for JSON."""
+    """Return the punctuated text. Raises InputError as `marked_text` does, and if the text looks like a JSON object."""
     if raw.lstrip()[:1] == b"{" and raw.rstrip()[-1:] == b"}":
         raise InputError("JSON was sent as text", "send it with content-type: application/json", REQUEST)
     return marked_text(model, raw)[0]

@@ -191,7 +191,7 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if unknown := set(names) - set(classes):
         raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
     columns = [classes[name] for name in names]
-    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # adds up the posteriors of labels in one class
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # sums the posteriors of a class
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))

@@ -1,4 +1,4 @@
-"""Counts slots by pairs of reference and hypothesis label, and counts word errors, for each unit.
+"""Counts, for each unit, the slots with each pair of reference and hypothesis label, and the word errors.
 
 Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
 are not independent. If there are fewer than MIN_STREAMS streams, they do not show how much recordings differ. Then, the

@@ -13,11 +13,11 @@ the two systems (Hillis 2014). System k has n_k runs; mean_k is the mean of the 
     c_12   mean covariance of a run of system 1 and a run of system 2
 
 The bootstrap over recordings gives the covariances. The difference, divided by its standard error, has Student's t
-distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007); `units` is the number of resampled units:
+distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007):
 
     ν = var² / (Σ_k (s_k² / n_k)² / (n_k - 1) + max(0, c_1 + c_2 - 2 c_12)² / (units - 1))
 
-For a system with one run, training noise is ignored.
+`units` is how many units the bootstrap resamples. For a system with one run, training noise is ignored.
 """
 
 import math

@@ -143,7 +143,8 @@ class TextFormat(Format):
             raise InputError(what, remedy, line=text.count("\n", 0, at) + 1) from None
 
     def read_part(self, part: FilePart) -> tuple[list[Passage], Counter[str]]:
-        """Read a part like `read`, but raise InputError with the path and the line number in the file."""
+        """Read a part as `read` does, but raise InputError with the path and, unless it is a pipe, the line number in
+        the file."""
         try:
             passages, repairs = self.read(part.data, part.line_start)
         except InputError as error:

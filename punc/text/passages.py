@@ -49,7 +49,7 @@ class Passage(NamedTuple):
     stream: str | None = None
     end: bool = False  # whether an utterance ends with this passage
     dot: OpenDot | None = None
-    first: tuple[str, ...] = ()  # the first tokens, which may decide the previous passage's dot
+    first: tuple[str, ...] = ()  # the first tokens, which may decide whether the previous passage's dot ends a sentence
     speaker: str | None = None  # the speaker from this passage on; None: unchanged or unknown
 
 

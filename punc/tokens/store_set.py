@@ -214,4 +214,4 @@ def flat_file(path: Path, kind: type, columns: int = 0) -> Iterator[IO[bytes]]:
         yield file
         items = (file.tell() - begin) // np.dtype(kind).itemsize
         file.seek(0)
-        write_header(items)  # replaces a header of the same length, because NumPy leaves room for more digits
+        write_header(items)  # overwrites the first header; NumPy pads both to the same length

@@ -120,7 +120,7 @@ class Tokenizer(ABC):
 
 class LookupTokenizer(Tokenizer):
     """Looks words up in a vocabulary, which was read from `path`. A subclass may override `complete`. Raises InputError
-    if the vocabulary does not begin with the special tokens and the tokens `first`."""
+    if the vocabulary does not begin with the special tokens, followed by those in `first`."""
 
     first: ClassVar[tuple[str, ...]] = ()  # tokens that must follow the special tokens
 

@@ -186,7 +186,7 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Return the seed of an epoch. It is the same when a stopped run is continued."""
+    """Return the seed of an epoch. A continued run uses the same seed as the stopped run."""
     return options.seed + 1000003 * (epoch + 1)
 
 

@@ -34,7 +34,7 @@ class TrainingOptions:
     batch_size       number of rows (stateful) or chunks (chunks) in a batch
     bptt             stateful: number of steps in a batch, and of back-propagation through time
     chunk_size       chunks: number of slots in a chunk
-    context          chunks: slots on each side of a chunk that are read but not scored (with a look-ahead: only before it)
+    context          chunks: slots on each side of a chunk that are only read (with a look-ahead: only before it)
     optimizer        adagrad, adam, adamw or sgd
     learning_rate    learning rate at the start
     epsilon          added to the denominators of AdaGrad and Adam

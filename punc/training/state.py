@@ -104,7 +104,7 @@ class Run:
             if content:
                 progress = self._restore(content)
         progress = self.ranks.from_first(progress)
-        if progress:  # `begin_epoch` copies the weights
+        if progress:  # copy only the optimizer's state; `begin_epoch` copies the weights
             self.ranks.copy_state(self._updates)
         return progress
 

@@ -1,4 +1,4 @@
-"""Reads JSON with a table of the formats of recognisers, aligners and services. The most specific formats are first."""
+"""Reads the JSON of recognisers, aligners and services. FORMATS describes their formats, the most specific first."""
 
 from collections import Counter
 from collections.abc import Iterator

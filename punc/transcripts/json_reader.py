@@ -11,7 +11,8 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, Repeat, Text, folded,
 
 
 class JsonReader:
-    """Reads the documents of a file in the format `row`, and collects `texts`, `repeats` and the `language`."""
+    """Reads the documents of a JSON file in the format that `row` describes. Collects `texts`, `repeats` and
+    `language`."""
 
     def __init__(self, row: JsonFormat, document: JsonDocument, timed: bool = False):
         self.texts: list[Text] = []
@@ -190,7 +191,7 @@ class JsonReader:
         whole = any(segment is document for segment in values(document, row.segments)[:1])
         for path in row.repeats.split():
             if whole and path in row.text.split():
-                continue  # the texts at this path have been read with the words
+                continue  # `_read_segment` has read these texts, because the document is its own segment
             texts = self._texts(places(document, path), document)
             if len(self.texts) > first:
                 self._repeat(texts, first)

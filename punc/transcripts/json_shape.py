@@ -162,7 +162,7 @@ class Word(NamedTuple):
 
 
 class Shape:
-    """Finds the words, times and speakers of a format in documents and segments."""
+    """Finds words, times and speakers in documents and segments, at the paths that a format gives."""
 
     def __init__(self, row: JsonFormat):
         self.row = row

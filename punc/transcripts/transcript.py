@@ -1,6 +1,6 @@
 """A transcript: the texts of a file with their times and speakers, and the words of the texts.
 
-A reader splits a file into texts, such as a word in JSON, a line of a cue or the word of a line in a CTM. Each text has
+A reader splits a file into texts: for example, words in JSON, lines of a cue, or the words of a CTM. Each text has
 a place in a document. After punctuation, the document is written with new texts in these places.
 """
 

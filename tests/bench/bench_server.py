@@ -46,7 +46,7 @@ AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8")
 # Tags and marks are left out, because a tag or mark that is sent alone waits for the next word.
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
-TOGETHER, HELD = 50, 2  # words per message in the memory test; words that the server may hold back (spelled letters)
+TOGETHER, HELD = 50, 2  # words per message in the memory test; words beyond the look-ahead that may stay unanswered
 LONG, AT_ONCE = 1000, 4  # words per text; number of clients
 
 

@@ -41,7 +41,8 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Return two sizes in bytes: a process's memory without its mapped files below `data`, and these mapped files. A
+    """Return two sizes in bytes: the memory of a process apart from the files in `data` that it maps, and that of these
+    files. A
     page that n processes share counts as 1/n of a page (PSS)."""
     own = mapped = 0
     in_data = False

@@ -177,7 +177,8 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Write texts, the times of their words, and ASR output with some other words. Words begin with `a` or `b`."""
+    """Write texts, the times of their words, and ASR output in which some words are missing or replaced. Words begin
+    with `a` or `b`."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):

@@ -74,7 +74,7 @@ class E5File:
 
 
 def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
-    """Return a Unigram tokenizer with these pieces, from the package `tokenizers`. It does not change case."""
+    """Return a Unigram tokenizer (of the package `tokenizers`) with these pieces. It does not change case."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIALS.index("<unk>")))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.Metaspace()

@@ -112,7 +112,7 @@ class Turn:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
         self.speakers = event.attributes.get("speaker", "").split()
-        self.first_speaker = True  # false while another of several simultaneous speakers speaks
+        self.first_speaker = True  # false in the words of the other speakers of simultaneous speech
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
