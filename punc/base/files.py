@@ -98,7 +98,8 @@ def _is_same_directory(directory: Path, other: str) -> bool:
 def _remove_leftovers(path: Path) -> None:
     """Remove the unlocked temporary files of `path`, which killed processes have left behind."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError), open(leftover, "rb+") as file:  # the file may be gone, or locked
+        # The file may be gone, or locked by the process that writes it.
+        with contextlib.suppress(OSError), open(leftover, "rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
 
@@ -111,7 +112,7 @@ def _new_file(path: Path) -> tuple[int, Path]:
         except OSError as error:  # report the name of the output, not of the temporary file
             error.filename = str(path)
             raise
-        with contextlib.suppress(OSError):  # on a file system without locks, leftovers are never removed
+        with contextlib.suppress(OSError):  # some file systems have no locks; there, leftovers are never removed
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if tmp.exists():  # another process may have removed the file before it was locked
             return file, tmp
@@ -179,7 +180,8 @@ def name_full_disk(path: StrPath) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        cause = error if isinstance(error, OSError) else error.__context__  # torch.save raises a RuntimeError
+        # torch.save raises a RuntimeError, whose context is the OSError.
+        cause = error if isinstance(error, OSError) else error.__context__
         if not isinstance(cause, OSError) or cause.errno not in FULL_DISK:
             raise
         cause.filename = cause.filename or os.fspath(path)
@@ -204,7 +206,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
         raise InputError("this is a file", "give a directory that exists or can be made", path)
     with lock_directory(path), name_full_disk(path):
         tmp = path / NEW
-        shutil.rmtree(tmp, ignore_errors=True)  # a killed process may have left it
+        shutil.rmtree(tmp, ignore_errors=True)  # a killed process may have left this folder behind
         tmp.mkdir()
         try:
             yield tmp
@@ -217,7 +219,7 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
             shutil.rmtree(tmp, ignore_errors=True)
             raise
         with held():
-            _replace(path, tmp, key, stale)  # after a failure, `tmp` stays and shows that the files are incomplete
+            _replace(path, tmp, key, stale)  # if this fails, `tmp` stays, and `is_unfinished` returns True
         shutil.rmtree(tmp, ignore_errors=True)
 
 
@@ -242,5 +244,5 @@ def _replace(path: Path, tmp: Path, key: str, stale: Iterable[str]) -> None:
     for file in files:
         os.replace(tmp / file, path / file)
     for folder in {file.parent for file in old} - {Path()}:
-        with contextlib.suppress(OSError):  # the folder may still have other files
+        with contextlib.suppress(OSError):  # the folder stays if it contains other files
             (path / folder).rmdir()

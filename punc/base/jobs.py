@@ -76,7 +76,7 @@ class Part(NamedTuple):
     path: Path
     command: str
     share: Share
-    options: dict[str, Any]  # the command's options and arguments that all jobs must have in common
+    options: dict[str, Any]  # the command's options and arguments, without those in OWN; they must be equal in all jobs
     inputs: dict[str, list[int]]  # file → [bytes, time of last change in ns]; no input may change before the join
     result: dict[str, Any]  # values that the job passes to `join`
 
@@ -181,7 +181,7 @@ def clear_part(path: Path) -> None:
 @contextmanager
 def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
     """Yield the parts of all jobs of a command, in order. Removes the parts when the block ends without an error."""
-    read_parts(paths)  # checked before the parts are locked, because a lock creates its directory if it is missing
+    read_parts(paths)  # checks the parts before they are locked, because locking would create a missing directory
     with _locked(paths):
         yield read_parts(paths)
         for path in paths:
@@ -208,7 +208,7 @@ def _locked(paths: Iterable[Path]) -> Iterator[None]:
             stack.enter_context(lock_directory(path))
         yield
     for path in paths:
-        with suppress(OSError):  # the directory may still have a hidden file of the user
+        with suppress(OSError):  # the directory stays if it contains a hidden file of the user
             path.rmdir()
 
 
@@ -216,7 +216,7 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         clear_part(path)
         (path / NEW).rmdir()
-    for path in paths:  # only after all parts are cleared, because `finish_joining` looks for these files
+    for path in paths:  # a second loop, because `finish_joining` needs the files JOINED until all parts are cleared
         (path / JOINED).unlink()
 
 

@@ -40,7 +40,7 @@ def lock_directory(directory: StrPath) -> Iterator[None]:
                     path.unlink()
     finally:
         for folder in made:
-            with contextlib.suppress(OSError):  # the folder may have files, or may be gone
+            with contextlib.suppress(OSError):  # the folder may contain files, or may be gone
                 folder.rmdir()
 
 
@@ -52,9 +52,9 @@ def _locked(path: Path) -> IO[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "a+", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 (the caller closes it)
         except (FileNotFoundError, FileExistsError):
-            if attempts == ATTEMPTS:  # there is probably a file with the directory's name
+            if attempts == ATTEMPTS:  # probably, a file has the directory's name
                 raise
-            continue  # another process has just removed the directory
+            continue  # probably, another process has just removed the directory: try again
         except OSError as error:
             if error.errno not in NOT_WRITABLE:
                 raise

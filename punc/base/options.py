@@ -43,7 +43,8 @@ class HelpFormatter(argparse.HelpFormatter):
         return f"{action.help or ''} (default: {default})".lstrip()
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if "example: " in text else super()._fill_text(text, 100, indent)  # the epilog is not wrapped
+        # An epilog with an example is not wrapped.
+        return text if "example: " in text else super()._fill_text(text, 100, indent)
 
 
 class OptionParser(argparse.ArgumentParser):

@@ -75,7 +75,7 @@ def _kill_processes(pool: Any) -> None:
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool._result_queue._writer.close()
-    if sys.version_info < (3, 11):  # later versions of Python close this end themselves, in another thread
+    if sys.version_info < (3, 11):  # later versions of Python close this end of the pipe themselves, in another thread
         pool._call_queue._reader.close()
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from punc.base.errors import InputError
 
-TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt, malloc.h
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt, from malloc.h
 MAX_INT = 2**31 - 1  # the largest value that mallopt accepts
 
 

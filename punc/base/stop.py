@@ -16,7 +16,8 @@ GRACE = 1.5  # seconds from a signal to the forced end of the process; temporary
 
 _received = 0  # the number of the signal that ends the program, or 0 before a signal arrives
 _held = 0  # the number of running `held` blocks, which a signal must not interrupt
-_said = threading.Lock()  # held by the thread that prints the message
+# Acquired by the thread that prints the message, and never released, so that it is printed once.
+_said = threading.Lock()
 
 
 class Stopped(KeyboardInterrupt):

@@ -32,7 +32,7 @@ EXTRAS = {  # a package that some commands need → the extra of pyproject.toml 
 }
 IN_SETUP = ("train", "onnx", "tree", "plot", "report")  # extras that utils/setup.sh --train installs
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "cannot allocate memory",
-                 "failed to map segment")  # parts of messages of PyTorch and the shared-library loader
+                 "failed to map segment")  # parts of the error messages of PyTorch and of the shared-library loader
 STREAMS = {"stdin": "input", "stdout": "output"}
 
 
@@ -67,7 +67,7 @@ def _explain_os(error: OSError, closed: Sequence[str]) -> str:
     if error.errno == errno.EBADF and set(closed) & STREAMS.keys():
         which = " and ".join(f"standard {STREAMS[stream]}" for stream in closed if stream in STREAMS)
         return f"{which} is closed; leave it open, or redirect it to a file"
-    if error.errno == errno.ENOENT and error.filename is None:  # os.getcwd raises this
+    if error.errno == errno.ENOENT and error.filename is None:  # os.getcwd raises this error, without a file name
         return "the working directory was deleted; change to another one"
     place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes, os.PathLike)) else ""
     known = ERRNO.get(error.errno or 0)

@@ -27,7 +27,8 @@ def commands() -> list[str]:
 
 def summary(command: str) -> str:
     """Return the summary of a subcommand, which is in the first line of its file, after the colon."""
-    with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:  # an import would be slow
+    # The file is read, because importing it would be slow.
+    with open(FOLDER / f"{command.replace('-', '_')}.py", encoding="utf-8") as file:
         return file.readline().partition(": ")[2].strip('".\n')
 
 

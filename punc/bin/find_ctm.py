@@ -59,7 +59,7 @@ def _score_dir(decode: Path, lmwt: str, wip: str) -> Path:
     scores = _score_dirs(decode)
     if lmwt:
         chosen = [path for path in scores if (path.name + "_").startswith(f"score_{lmwt}_{wip and wip + '_'}")]
-        if not chosen and wip:  # get_ctm.sh does not put the penalty into the directory's name
+        if not chosen and wip:  # get_ctm.sh does not put the insertion penalty into the directory's name
             chosen = [path for path in scores if path.name == f"score_{lmwt}"]
         asked = f"--lmwt {lmwt}" + f" --wip {wip}" * bool(wip)
         if len(chosen) != 1:

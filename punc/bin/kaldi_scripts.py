@@ -15,7 +15,8 @@ from punc.base.options import OptionParser, boolean
 logger = logging.getLogger(__name__)
 
 PACKAGE = Path(punc.__file__).parent
-FOLDERS = (PACKAGE / "kaldi", PACKAGE.parent / "utils")  # the scripts in an installed package or a checkout
+# Where the scripts are: in an installed package, or in a checkout.
+FOLDERS = (PACKAGE / "kaldi", PACKAGE.parent / "utils")
 SCRIPTS = ("punctuate_ctm.sh", "punctuate_decode.sh", "punctuate_text.sh", "transcript.sh", "parse_options.sh",
            "quote.sh", "lock.sh", "run.pl", "slurm.pl", "jobs.py", "slurm_conf.py")
 INSTALLED = "installed.sh"  # the file next to the scripts that tells them which punc to run

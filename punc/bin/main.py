@@ -66,7 +66,7 @@ def run_program(name: str, arguments: Sequence[str], work: Callable[[], int], is
     finally:
         if is_process:
             _drop_output(sys.stderr)
-            gc.freeze()  # saves half a second of garbage collection of PyTorch's objects at exit
+            gc.freeze()  # saves half a second at exit: PyTorch's objects are not searched for garbage
 
 
 def _names_subcommand(arguments: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 LONG = 60  # seconds; a longer pause is usually a break in the recording or a wrong time
-EXAMPLES = 5  # the maximum number of odd cases of each kind to print
+EXAMPLES = 5  # a message lists at most this many odd pauses or streams of each kind
 
 
 def main(arguments: Sequence[str]) -> None:

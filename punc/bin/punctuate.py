@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> None:
     args = parser.parse(arguments)
     args.directory = str(find_model(args.directory))
     check_at_least(1, nj=args.nj)
-    # Imported here, because --help does not need it.
+    # Imported here, because --help does not need this module.
     from punc.decoding.punctuate import find_ctm, log_counts, punctuate, punctuate_share
     directory, data, out, share = Path(args.directory), DataDir(args.data), Path(args.out), Share.parsed(args)
     decoding, output = from_args(DecodingOptions, args), output_options(args)

@@ -66,7 +66,7 @@ def show(output: str, measured: dict[str, dict[str, Interval]], signed: dict[str
     elif tests:
         print(system_table(measured, tests), "", *(f"{name}: {text}" for name, text in signed.items()), sep="\n")
     else:
-        for name, of_system in measured.items():  # there is only one system
+        for name, of_system in measured.items():  # `measured` has only one system
             print(score_table(of_system), signed[name], sep="\n\n")
 
 

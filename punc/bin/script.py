@@ -26,7 +26,8 @@ def _print_error(kind: type[BaseException], error: BaseException, trace: Traceba
         sys.__excepthook__(kind, error, trace)
 
 
-sys.excepthook = _print_error  # not in `run_script`, which is called only after all imports
+# Set here, not in `run_script`, so that Ctrl-C during the script's imports prints only one line.
+sys.excepthook = _print_error
 
 
 def run_script(main: Callable[..., None], usage: str, name: str = "") -> NoReturn:

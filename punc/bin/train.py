@@ -30,7 +30,7 @@ def options(model: str | None = None, values: Mapping[str, Any] | None = None) -
 
 
 def main(arguments: Sequence[str]) -> None:
-    # The model's name is read first, because the other options depend on it.
+    # The model's name is read first, because the other options depend on the model.
     model, initial = (options().value(arguments, name) for name in ("--model", "--initial-model"))
     values: Mapping[str, Any] = {}
     if initial and not model:

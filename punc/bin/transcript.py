@@ -49,7 +49,8 @@ def main(arguments: Sequence[str]) -> None:
     check_fit(parser, args, paths, is_file)
     decoding = DecodingOptions(args.scale, device=args.device)
     if is_file:
-        gc.set_threshold(1_000_000)  # saves a sixth of the time; words form no cycles, so garbage is rare
+        # Rarer garbage collection saves a sixth of the time; words form no reference cycles.
+        gc.set_threshold(1_000_000)
         punctuate_files(directory, paths, args.out, decoding, to=args.to, marks=args.marks, format=args.format,
                         tier=args.tier, probabilities=args.probabilities, nj=args.nj)
         return

@@ -20,7 +20,8 @@ from punc.transcripts.read import word_times
 
 logger = logging.getLogger(__name__)
 Turn = tuple[float, float, str]  # begin and end in seconds, and the speaker
-Speakers = tuple[list[tuple[str, int]], list[str | None]]  # [(utterance, number of words), …], speaker of each word
+# [(utterance, number of words), …], and the speaker of each word
+Speakers = tuple[list[tuple[str, int]], list[str | None]]
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -90,7 +91,7 @@ def read_rttm(path: StrPath) -> dict[str, list[Turn]]:
             begin, duration, name = float(columns[3]), float(columns[4]), columns[7]
         except (ValueError, IndexError):
             begin = duration = -1.0
-        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # also true for NaN
+        if not (0 <= begin < LATEST and 0 <= duration < LATEST):  # true for NaN, too
             raise InputError("the line is not a turn",
                              "write SPEAKER FILE CHANNEL BEGIN DURATION <NA> <NA> NAME <NA> <NA>", path,
                              number)
@@ -106,7 +107,7 @@ def speakers_of(turns: Sequence[Turn], times: np.ndarray) -> list[str | None]:
     times   (words, 2) the begin and end of each word in seconds
     """
     names = sorted({name for _, _, name in turns})
-    spoken = np.zeros((len(times), len(names) + 1))  # the last column stands for nobody
+    spoken = np.zeros((len(times), len(names) + 1))  # one column more than names, because argmax fails without columns
     for begin, end, name in turns:
         overlap = np.minimum(times[:, 1], end) - np.maximum(times[:, 0], begin)
         spoken[:, names.index(name)] += np.maximum(overlap, 0)

@@ -21,8 +21,8 @@ from punc.data.kaldi_io import VectorReader
 from punc.data.labels import LabelSet
 from punc.data.tables import FLAGS, TURNS, fields
 
-ENCODE_BYTES = 1 << 18  # bytes of text in a block to encode, small enough for the processor's cache
-COUNT_BYTES = 1 << 21  # bytes of text in a block to count; larger, because the counts of all blocks must be added up
+ENCODE_BYTES = 1 << 18  # bytes of text per block for encoding; such blocks fit into the processor's cache
+COUNT_BYTES = 1 << 21  # bytes of text per block for counting; larger, because the counts of all blocks must be added up
 
 Encoder = Callable[[Sequence[str]], Any]
 
@@ -35,7 +35,7 @@ class LineBlock(NamedTuple):
     """The same range of lines in all tables of a data directory."""
 
     line: int  # the number of the first line, from 1
-    spans: dict[str, tuple[int, int]]  # table → (offset, size) of the lines in bytes
+    spans: dict[str, tuple[int, int]]  # table → (offset, size) of its lines, in bytes
 
 
 class Encoded(NamedTuple):
@@ -49,7 +49,8 @@ class Encoded(NamedTuple):
     last: str
     words: int
     lost: int  # the number of unknown tokens or, if tokens are characters, of characters that were left out
-    turns: np.ndarray | None = None  # bool (N,), whether another speaker follows; false at tokens without a slot
+    # bool (N,), whether another speaker says the next word; false at tokens without a slot
+    turns: np.ndarray | None = None
 
 
 def line_blocks(data: DataDir, names: Iterable[str], size: int) -> Iterator[LineBlock]:

@@ -23,7 +23,7 @@ from punc.data.kaldi_io import VectorReader, archive_path, write_vector
 from punc.data.labels import RECORD, LabelSet
 from punc.data.tables import TURNS, Row, fields, line_offsets, parse_turns, read_table, sort_table, turns_line
 
-LATEST = 1e9  # seconds (30 years); the maximum time in a recording
+LATEST = 1e9  # s; all times in a recording are below this maximum (30 years)
 MISSING = {"punct": "labels are needed: punc prepare makes them",
            "pauses.scp": "pauses are needed: punc pauses makes them"}
 

@@ -15,7 +15,7 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import atomic_dir, atomic_file, decoded_lines, open_input, read_blocks
 from punc.base.runs import bounds_of
 
-# Kaldi refuses texts that contain <s>, </s> or #0 as a word, in the sense of `grep -w`.
+# Kaldi refuses texts in which `grep -w` finds <s>, </s> or #0.
 FORBIDDEN = re.compile(r"(?<![A-Za-z0-9_])(?:</?s>|#0)(?![A-Za-z0-9_])")
 
 

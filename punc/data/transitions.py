@@ -107,10 +107,11 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
     before = np.vstack([follow, begin, np.zeros(len(begin))])
     gains = _most_gained(before) + _most_gained(follow.T)
     best = np.take_along_axis(log_probs, chosen[:, None], 1)
-    settled = (best - log_probs >= gains[chosen]).all(1)  # whatever the neighbouring labels are
+    # Settled slots keep their label, whatever the neighbouring labels are.
+    settled = (best - log_probs >= gains[chosen]).all(1)
     # A stretch begins at the first slot of a stream, and after each settled slot.
     bounds = np.append(np.flatnonzero(first | np.roll(settled, 1)), len(chosen))
-    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot ends there
+    searched = np.flatnonzero(~settled[bounds[:-1]])  # a stretch that begins with a settled slot has no other slot
     searched = searched[np.argsort(np.diff(bounds)[searched], kind="stable")]
     for group in np.split(searched, range(SEARCH_BATCH, len(searched), SEARCH_BATCH)):
         if len(group):

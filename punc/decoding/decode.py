@@ -16,7 +16,7 @@ from punc.tokens.chunks import by_length, cut, gather_arrays, with_turns
 from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import tokenizer_class
 
-if TYPE_CHECKING:  # this module imports torch
+if TYPE_CHECKING:  # `punc.models.base` imports torch
     from punc.models.base import Model
 
 AnyModel = Union["Model", PackedModel]

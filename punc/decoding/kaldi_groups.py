@@ -40,7 +40,7 @@ class Group(NamedTuple):
     """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
     pauses from the times of the words."""
 
-    transcript: Transcript  # the texts are in stream order; the document contains the CTM's lines, if there are any
+    transcript: Transcript  # its texts are in stream order; its document contains the lines of the CTM, if there is one
     lines: list[tuple[str, int]]  # for each line of the output table `text`: (id, end of its items in transcript.texts)
     recordings: list[str]  # the names of the recordings, in order, including those without words
     pauses: np.ndarray | None = None
@@ -50,7 +50,8 @@ class Tables(NamedTuple):
     """The tables of a data directory that are needed to read its CTM."""
 
     speakers: dict[str, str]  # utterance → speaker
-    segments: dict[str, tuple[str, float, float]] | None  # utterance → (recording, begin, end); None: no such file
+    # utterance → (recording, begin, end); None: no file `segments`
+    segments: dict[str, tuple[str, float, float]] | None
     channels: dict[str, tuple[str, str]]  # recording → (file, channel)
     files: dict[str, set[str]]  # file → its channels in `channels`
 
@@ -68,7 +69,7 @@ class Entry(NamedTuple):
     recording: str
     speakers: tuple[list[float], list[str]]  # begin times of the recording's segments, and their speakers
     begin: float = 0.0  # seconds from the start of the recording to time 0 of this id
-    length: float = np.inf  # in seconds; infinite if unknown
+    length: float = np.inf  # duration in seconds; infinite if unknown
 
 
 def read_tables(directory: Path) -> Tables:

@@ -35,7 +35,8 @@ class MarkedTranscript(NamedTuple):
     words: SplitWords
     texts: list[str]  # the W words as they are written, with their marks
     labels: np.ndarray  # int64 (W,); 0 for a word that the model does not read
-    probabilities: np.ndarray  # float64 (W,), of the labels; NaN if not computed, or for a word that is not read
+    # float64 (W,), posteriors of the labels; NaN if not computed, or for a word that the model does not read
+    probabilities: np.ndarray
     pauses: np.ndarray  # float64 (W,), seconds after each word; NaN: unknown
     label_set: LabelSet
     unknown: int  # how many words are unknown to the model

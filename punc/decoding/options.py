@@ -77,7 +77,7 @@ def parse_scale(text: str, labels: LabelSet) -> np.ndarray | None:
             factor = float(number)
         except ValueError:
             factor = 0.0
-        if not 1e-37 < factor < 3e38:  # the range of float32
+        if not 1e-37 < factor < 3e38:  # roughly the range of float32
             raise InputError(f"--scale: '{number}' is not a factor for {name}", "give a number above 0, such as O=0.5")
         factors[labels.index(name)] = factor
     return factors if text else None

@@ -139,7 +139,7 @@ def load_packed(directory: Path) -> PackedModel:
     transitions = read_transitions(directory / TRANSITIONS, labels)
     try:
         model = PackedModel(spec, new_session(directory / WEIGHTS), labels, tokenizer)
-    except Exception as error:  # also exceptions of ONNX Runtime's own types
+    except Exception as error:  # ONNX Runtime raises exceptions of its own types
         raise as_error(error, "its weights do not match its spec", directory / WEIGHTS) from None
     model.transitions, model.path = transitions, directory / WEIGHTS
     return model

@@ -15,7 +15,7 @@ from punc.tokens.store import Store, crc32_of, is_finished
 from punc.tokens.store_set import StoreSet, flat_file
 
 logger = logging.getLogger(__name__)
-AT_ONCE = 1 << 20  # the maximum number of tokens decoded together, except that a longer stream is not cut
+AT_ONCE = 1 << 20  # the maximum number of tokens decoded together; a longer stream is decoded alone, uncut
 
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,

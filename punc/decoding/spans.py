@@ -25,10 +25,12 @@ class Span(NamedTuple):
 
     utterances: list[Utterance]
     ids: np.ndarray
-    pauses: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no pauses
+    # (N,), a word's pause at its last token, NaN at all others; None if the data has no pauses
+    pauses: np.ndarray | None
     slots: np.ndarray  # int64 (S,): for each of the S words in `utterances`, the index of its last token in `ids`
     begins: bool  # whether the stream begins here; false if the span continues an earlier span
-    turns: np.ndarray | None  # (N,), as in an `Utterance`; None if the data has no turns
+    # (N,), a word's turn at its last token, False at all others; None if the data has no turns
+    turns: np.ndarray | None
 
 
 def spans(utterances: Iterable[Utterance], tokenizer: Tokenizer, chunk_size: int, context: int) -> Iterator[Span]:

@@ -74,7 +74,7 @@ def _marks_of(marked: MarkedTranscript) -> np.ndarray:
     words = marked.words
     marks = marks_after(marked.texts, marked.labels, marked.label_set)
     symbols = np.flatnonzero(words.of([token.kind in (MARK, SYMBOL) for token in words.tokens]))
-    for i in symbols.tolist():  # a separate mark belongs to the word before it
+    for i in symbols.tolist():  # the sentence ends after a separate mark, not before it
         if i and words.tokens[words.codes[i]].ends:
             marks[i - 1], marks[i] = NO_MARK, SENTENCE_END
     return marks

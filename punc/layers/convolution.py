@@ -72,5 +72,5 @@ class Highway(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """Map (…, size) to (…, size)."""
         transformed, gate = self.both(inputs).chunk(2, dim=-1)
-        # x + T · (H − x) equals equation (3), but needs one multiplication fewer.
+        # x + T · (H − x) is equation (3) with one multiplication fewer.
         return torch.lerp(inputs, transformed.relu().type_as(inputs), gate.sigmoid().type_as(inputs))

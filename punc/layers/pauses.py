@@ -46,6 +46,7 @@ class PauseVectors(nn.Module):
         """Return vectors (B, T, size). `pauses` (B, T) are seconds. NaN: unknown; None: all are unknown."""
         if pauses is None:
             return self.weight[0].expand(*tokens.shape, -1)
-        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)  # live streams run this for each word, so it must be fast
+        # Written for speed, because live streams run this line for each word.
+        above = (pauses.unsqueeze(-1) >= self.bounds).sum(-1)
         known = (pauses == pauses).long()  # false for NaN
         return nn.functional.embedding((above + 1) * known, self.weight)

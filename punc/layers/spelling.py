@@ -33,7 +33,7 @@ class Spelling(nn.Module):
         self.embedding = nn.Embedding(OTHER + 1 + alphabet, character_dim)
         self.forwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
         self.backwards = nn.LSTM(character_dim, character_hidden_dim, batch_first=True)
-        self._vectors: Tensor | None = None  # the vectors of all words, for exporters
+        self._vectors: Tensor | None = None  # the vectors of all words, computed by `traceable`
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
         """Store the spelling of each token. Tokens from `characters_from` on are characters; all others are words."""
@@ -74,7 +74,8 @@ class Spelling(nn.Module):
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)
-        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0  # only characters directly before the word
+        # Keep only characters directly before the word.
+        is_character = is_character.flip(1).long().cumprod(1).flip(1) > 0
         lengths = is_character.sum(1, keepdim=True)
         numbers = self.table[found][..., 0]
         numbers = torch.where(numbers == PADDING, OTHER, numbers).masked_fill(~is_character, PADDING)

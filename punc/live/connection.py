@@ -50,7 +50,7 @@ class Connection:
         self._receive, self._send_message, self._session, self._max_delay = receive, send, session, max_delay
         self._writer: Writer | None = None if output == "auto" else Writer(output)
         self._rate, self._allowed, self._since = max_rate, max_rate * BURST, time.monotonic()
-        self._json: bool | None = None  # whether the first message was JSON; None before it
+        self._json: bool | None = None  # whether the client began with JSON; None until it sends words
         self._words, self._count = ItemReader(SOURCE), count
         self._unread: Iterator[tuple[list[Item], list[InputError]]] = iter(())  # the part of a message not yet read
         self._items: deque[Item] = deque()  # items received but not yet decided
@@ -59,7 +59,8 @@ class Connection:
 
     async def run(self) -> None:
         """Read and answer messages. Raises Closed like `receive`, and OverLimit if a message has too many lines."""
-        due: float | None = None  # when the speaker will have been silent for `max_delay` seconds
+        # time.monotonic() at which `max_delay` s of silence end; None: no words since a silence
+        due: float | None = None
         while True:
             try:
                 wait = None if due is None else max(0.0, due - time.monotonic())

@@ -46,8 +46,9 @@ class LiveWord(NamedTuple):
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}  # all other members of the word's JSON object
-    result: Mapping[str, Any] = {}  # if this word is the last word of a Vosk result: the result's other members
+    fields: Mapping[str, Any] = {}  # JSON: the word's members other than word, start and end; CTM: id, channel and conf
+    # in the last word of a Vosk result: the result's members other than `result` and `text`
+    result: Mapping[str, Any] = {}
 
 
 class Partial(NamedTuple):
@@ -75,7 +76,8 @@ def kind_of(text: str, whole: bool) -> str | None:
     line, end, _ = text.partition("\n")
     if line.startswith(";;"):  # a comment in NIST's CTM format
         return "ctm"
-    if len(line) > LONGEST_LINE:  # even if the line is complete, so that the kind does not depend on the piece size
+    # This limit also holds for complete lines, so that the kind does not depend on how the text is cut into pieces.
+    if len(line) > LONGEST_LINE:
         return "words"
     if end or whole:
         return "ctm" if CTM_LINE.fullmatch(line) else "words"
@@ -158,7 +160,7 @@ class CtmReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._stream: tuple[str, str] | None = None
-        self._later = False  # whether the lines belong to an alternative other than the first
+        self._later = False  # whether the lines belong to a second or later alternative
 
     def read(self, line: str, number: int) -> list[Item]:
         """Return the items of a line. Raises InputError for an invalid line."""
@@ -213,7 +215,8 @@ def read_json(line: str, number: int, source: str) -> list[Item]:
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
-        message = json.loads(line, parse_constant=lambda name: None)  # NaN is not JSON, but Python's json writes it
+        # NaN becomes None: it is not JSON, but Python's json writes it
+        message = json.loads(line, parse_constant=lambda name: None)
     except (ValueError, RecursionError):
         raise InputError("not JSON, or only a part of it", "write one object a line", source, number) from None
     try:

@@ -81,7 +81,8 @@ class Punctuator:
             words = words.split()
         _check_words(words)
         names = self._names(words, pauses)
-        return " ".join(copy(self._start).write(words, names, [0]))  # the copies share the casing table
+        # Writing changes a writer, so each call uses a copy; all copies share the casing table.
+        return " ".join(copy(self._start).write(words, names, [0]))
 
     def _names(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> list[str]:
         return [self.label_names[number] for number in self._decode(words, pauses)[0].tolist()]

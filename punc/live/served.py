@@ -37,7 +37,8 @@ class ServedModel:
         self.name = directory.resolve().name
         self.marker = Marker(directory, DecodingOptions(scale, device="cpu"))
         model = self.marker.model
-        self.fresh: WordStream | None = None  # an unused stream; each client gets a copy of it
+        # An unused stream, of which each client gets a copy; None: the model reads whole streams.
+        self.fresh: WordStream | None = None
         if model.lookahead is not None:
             casing = Casing.read(model.labels, directory / CASING, is_packed(directory))
             self.fresh = open_stream(model, LiveWriter(model, casing), parse_scale(scale, model.labels))

@@ -19,7 +19,7 @@ from punc.live.session import LiveOptions, ServerOptions
 logger = logging.getLogger(__name__)
 
 MESSAGE = 1 << 16  # bytes; the maximum size of a message
-BACKLOG = 128  # connections that may wait to be accepted
+BACKLOG = 128  # the maximum number of connections that wait to be accepted
 FINISH = 1.0  # s for the last words and answers; less than the 1.5 s after which `base.stop` ends the program
 
 

@@ -109,8 +109,8 @@ class Session:
         for item in items:
             if isinstance(item, LiveWord):
                 stream = self._stream = self._stream or self._open()
-                # The condition is false for NaN. Words without times are the most frequent case and skip `_pause`.
                 pause = math.nan
+                # False for NaN: words without times are the most frequent, and skip `_pause`.
                 if item.begin == item.begin:
                     pause = self._pause(item, decided)
                     self._last = item if stream.reads(item.word) else self._last
@@ -162,7 +162,8 @@ class Writer:
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
-        self.line_end = "" if output == "text" else "\n"  # text messages contain the line ends, one after each stream
+        # Messages of the format `text` already contain a line end after each stream.
+        self.line_end = "" if output == "text" else "\n"
 
     def messages(self, decided: Sequence[Decided | None], items: Iterable[Item],
                  waiting: Iterable[LiveWord]) -> list[str]:

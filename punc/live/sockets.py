@@ -24,9 +24,10 @@ HANDSHAKE = 5.0  # s; the maximum wait for a client's first request, and for the
 READ = 1 << 12  # bytes, at most about 700 frames, to read before other connections get their turn
 CONTROLS = 100  # the maximum number of pings, pongs and empty fragments per second
 GRACE = 1.0  # s; the time that a client has to read why its connection is closed
-ENDING = "ending"  # a key in the application's state; its event is set when the server shuts down
+ENDING = "ending"  # the key, in the application's state, of an event that is set when the server shuts down
 logger = logging.getLogger(__name__)
-SILENT = logging.getLogger("punc-websockets")  # drops what `websockets` logs about the connections to Vosk servers
+# A logger that drops what `websockets` reports about the connections to Vosk servers.
+SILENT = logging.getLogger("punc-websockets")
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
 

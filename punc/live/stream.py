@@ -21,7 +21,7 @@ from punc.tokens.store_set import StoreSet
 from punc.tokens.tokenizer import encode_streams
 from punc.tokens.vocabulary import END
 
-WORDS = 4  # how many sequences of frequent words may continue a silence; chosen on the dev calls (docs/live.md)
+WORDS = 4  # how many sequences of frequent words `ways` returns; chosen on development calls (docs/live.md)
 
 
 class SlotStream:

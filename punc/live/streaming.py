@@ -31,7 +31,7 @@ from punc.tokens.tokenizer import encode_streams
 logger = logging.getLogger(__name__)
 
 READ_SIZE = 1 << 16  # the maximum number of bytes that `punctuate_streaming` reads at a time
-LINES_SIZE = 1 << 20  # the maximum for `punctuate_lines`: a few thousand lines, which fill whole batches
+LINES_SIZE = 1 << 20  # the maximum for `punctuate_lines`; a few thousand lines, which fill whole batches
 MOST_WARNINGS = 10
 SOURCE = "standard input"
 
@@ -95,7 +95,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
 def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[list[Decided | None], list[Item]], None],
          max_delay: float | None) -> None:
     """Read to the end of the input. Signals are raised only while `_run` waits for input, so that no word is lost."""
-    due = None  # when the speaker will have been silent for `max_delay` seconds
+    due = None  # time.monotonic() at which `max_delay` s of silence end; None: no words since a silence
     ended = False
     while not ended:
         ready = select.select([source], [], [], None if due is None else max(0.0, due - time.monotonic()))[0]

@@ -83,10 +83,11 @@ class WordStream:
         self._labels, self._writer = labels, writer
         self._waiting: deque[InputWord] = deque()
         self._decided: deque[Labelled] = deque()  # labels of the first waiting words that the model reads
-        self._begun: list[tuple[str, float]] = []  # the words since a bracket that is still open
+        self._begun: list[tuple[str, float]] = []  # the words from an opening bracket on, as long as it is not closed
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
-        self._lower = not writer.labels.cased  # whether capitals count: always, or from the first lower-case letter on
+        # Whether the input's capitals count: if the labels have capitals, only from the first lower-case letter on.
+        self._lower = not writer.labels.cased
 
     def reads(self, word: str) -> bool:
         """Return whether the model reads a word. Pauses are measured between words that the model reads."""

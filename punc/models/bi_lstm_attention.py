@@ -95,7 +95,7 @@ def averages(weights: Tensor, states: Tensor) -> Tensor:
     of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs."""
     batch, steps, dim = states.shape
     window = weights.shape[2]
-    if torch.jit.is_tracing():  # here, operations must not depend on the number of steps
+    if torch.jit.is_tracing():  # an exported graph must not depend on the number of steps
         around = nn.functional.pad(states, (0, 0, window // 2, window // 2))
         parts = [weights[:, :, shift:shift + 1] * around[:, shift:shift + steps] for shift in range(window)]
         return sum(parts[1:], parts[0])

@@ -117,7 +117,7 @@ class Model(NeuralModel):
 
     def traceable_best(self, logits: Tensor, tokens: Tensor) -> Tensor:
         assert self.chain, "not sequential"
-        loops: Any = torch.jit.script(viterbi_steps)  # so that the exporter does not unroll the loops
+        loops: Any = torch.jit.script(viterbi_steps)  # the exporter would unroll unscripted loops
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
@@ -139,7 +139,7 @@ class Model(NeuralModel):
         elif self.spelling:
             inputs = torch.cat([inputs, self.spelling(line)], dim=2)
         if turns is not None:
-            inputs = torch.cat([inputs, nn.functional.pad(turns, (0, 0, 0, 1))], dim=2)  # no turn after the end
+            inputs = torch.cat([inputs, nn.functional.pad(turns, (0, 0, 0, 1))], dim=2)  # END has no turn
         scores = self.output(self.lstms(inputs, lengths + 1)[:, :-1])  # (B, T, L)
         return self.chain.scores(scores, lengths) if self.chain else scores
 

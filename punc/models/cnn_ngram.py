@@ -38,7 +38,7 @@ class Model(cnn_feature.Model):
 
     def features(self, line: Tensor) -> Tensor:
         vectors = self.embedding_dropout(self.embedding(line[:, self.first - self.filters.before:]))
-        convolved = self.filters(vectors)  # (B, T + n − 1, filters), starting at step `first` of the line
+        convolved = self.filters(vectors)  # (B, T + n − 1, filters), starting at step `first` of `line`
         is_outside = outside(line[:, self.first - 1:self.first + convolved.shape[1]]).unsqueeze(2)
         convolved = convolved.masked_fill(is_outside, -1.0)  # the lower bound of tanh
         pooled = nn.functional.max_pool1d(convolved.transpose(1, 2), self.pool, 1)  # (B, filters, T)

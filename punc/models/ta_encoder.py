@@ -52,7 +52,7 @@ class Model(NeuralModel):
 
     def train(self, mode: bool = True) -> "Model":
         super().train(mode)
-        self.text.eval()  # the text model is not trained, so it has no dropout
+        self.text.eval()  # the text model stays frozen, so it has no dropout
         return self
 
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from punc.base.errors import check_at_least
 from punc.models.base import WindowModel
 
-SIDE = 3  # the side of a filter in pixels
+SIDE = 3  # the width and height of a filter, in pixels
 
 
 class Model(WindowModel):

@@ -31,7 +31,8 @@ class Drawn(NamedTuple):
     words: np.ndarray  # int64 (N,): types (see noise.table)
     source: np.ndarray  # int64 (N,): index of the reference word that a word stands for, or after which it is inserted
     kept: np.ndarray  # bool (n,): whether the reference word is unchanged
-    spoken: np.ndarray  # bool (N,): whether a word is the last that stands for its reference word, whose pause it gets
+    # bool (N,): whether a word is the last one for its reference word; it gets the pause after the reference word
+    spoken: np.ndarray
 
     @property
     def deleted(self) -> int:
@@ -155,7 +156,8 @@ def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
     """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
     last word that stands for a reference word gets the pause after the reference word. The pause after a deleted word
     is added to the pause before it; the duration of the deleted word is unknown and is not added."""
-    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1  # the last drawn word up to each slot
+    # The index of the last drawn word before each slot of the reference.
+    last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1
     found = np.full(len(drawn.words), np.nan, np.float32)
     heard = last >= 0
     ends = last[heard]

@@ -38,7 +38,7 @@ RARE = 1  # the frequency band of words that were seen once or never
 MOST = 16  # the maximum number of other words that a word can be heard as
 ALIKE = 0.5  # the maximum distance between two words whose edits are counted, in edits per character of the longer word
 BLOCK = 256  # the number of words that are compared with the words of the ASR output at a time
-UNSEEN = 0.1  # the number that is added to the count of each edit
+UNSEEN = 0.1  # added to the count of each edit, so that no edit is impossible
 SAME_AS_UNKNOWN = -1  # an outcome that is replaced by a draw from the replacements of the unknown type
 
 
@@ -63,7 +63,8 @@ class Choices:
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw an outcome for each of the rows, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
-        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]  # rounding could lead to another row
+        # Without `clip`, rounding could lead to another row.
+        return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]
 
     def mean(self, values: np.ndarray) -> np.ndarray:
         """Return the expected value in each row, float64. The outcome k has the value values[k]."""

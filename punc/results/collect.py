@@ -112,7 +112,7 @@ class Epoch(NamedTuple):
 
     number: int  # from 1
     rate: float  # the learning rate
-    loss: float  # on the training set
+    loss: float  # mean loss on the training set
     dev_loss: float
     dev_f1: float  # in percent; NaN if undefined
     tokens: float  # the number of tokens trained on

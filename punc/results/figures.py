@@ -29,10 +29,11 @@ MARKERS = "osD^vPX*"
 CURVES = len(COLOURS)  # the maximum number of systems in a plot; tables show all systems
 WIDTH, HEIGHT = 4.6, 3.2  # the size, in inches, of a figure with one panel, without the legend
 SHORTEST, LONGEST = 0.01, 100.0  # the ends of the pause axis, in seconds
-ZERO = 0.006  # the position of "0" on the pause axis
-EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])  # bin edges: "0", a gap, 8 per decade
-PICTURE = 8.0, 4.5  # the size of a picture in inches
-MOST_WORDS = 60  # the longest distance between two marks that is drawn, in words; longer distances count as this one
+ZERO = 0.006  # where the pause axis shows "0", in seconds
+# The edges of the bins of pauses: a bin for "0", a gap, and 8 bins per decade.
+EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])
+PICTURE = 8.0, 4.5  # the size of a data directory's picture, in inches
+MOST_WORDS = 60  # words; longer distances between two marks are drawn as this distance
 
 Curves = Mapping[str, tuple[Any, Any]]  # system → x and y of its curve
 

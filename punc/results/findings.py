@@ -147,7 +147,7 @@ class Figures:
             if metric and metric not in row:
                 raise InputError(f"{system} has no {metric} on {name}", nearest(metric, row))
         tests = self._tests_of(this, other, name, metric)
-        if not tests:  # rows that --keep has kept are not tested against new rows
+        if not tests:  # for example, rows that --keep has kept are not tested against new rows
             raise NotBorneOutError(f"the page does not test {this} and {other} on {name}: --compare={this},{other}")
         return tests
 

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 MAIN = "overall.F1"  # the first column of the table of systems, and the metric that is tested
 ALPHA = 0.05
 MOST_SLOTS = 10_000  # the maximum number of slots of a set in the error browser; a larger set is sampled
-MOST_STREAMS = 50  # a sample consists of parts of this many streams, or of complete streams if this many or more fit
+MOST_STREAMS = 50  # a sample consists of parts of this many streams, or of more streams in full if MOST_SLOTS allows
 PASSAGE = 60  # the maximum number of slots in a passage (see `encode`)
 UNKNOWN = "--"
 
@@ -151,7 +151,8 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
         return [(int(begin), int(begin + size)) for begin, size in zip(begins, sizes) if size]
     rng = np.random.default_rng(1)
     order = rng.permutation(np.flatnonzero(sizes))
-    # If MOST_STREAMS or more streams fit, they are shown in full; otherwise, parts of MOST_STREAMS streams are shown.
+    # If `most` slots are enough for MOST_STREAMS or more complete streams, they are shown; otherwise, parts of
+    # MOST_STREAMS streams are shown.
     fit = int(np.searchsorted(np.cumsum(sizes[order]), most, side="right"))
     drawn = order[:max(fit, min(MOST_STREAMS, most))]
     share = min(1.0, most / sizes[drawn].sum())

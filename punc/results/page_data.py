@@ -30,7 +30,8 @@ KEY = "RESULTS.tsv"  # a directory without this file counts as a directory witho
 RESULTS_HEADER = ("system", "set", "metric", *Interval._fields)
 SIGNATURES_HEADER = ("system", "set", "signature")
 SEED = re.compile(r"\.seed\d+$")
-SAME = ("labels", "words", "last-slot", "slots", "reference")  # parts of a signature that all rows of a set share
+# Parts of a signature that must be equal in all rows of a set.
+SAME = ("labels", "words", "last-slot", "slots", "reference")
 
 
 class PairedTest(NamedTuple):

@@ -11,7 +11,7 @@ from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.report import chance, duration, figure, markdown_table
 from punc.scoring.significance import Interval
 
-MOST_ROWS, MOST_COLUMNS = 10, 7  # limits for the table of RESULTS.md
+MOST_ROWS, MOST_COLUMNS = 10, 7  # the maximum size of the table in RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
 LEGEND = ("Figures are in percent, with the 95 % interval of the test set in brackets (docs/metrics.md). ± follows the "

@@ -34,7 +34,7 @@ class Recognition:
     # maps the number of a recognised word to the words that were omitted after it; words that were omitted at the start
     # of a stream are under the stream's first word
     missing: dict[int, str]
-    # int64 (words,): number of words between the slot after each word and the nearest error; -1 if there is no error
+    # int64 (words,): words between the slot after each word and the nearest error; -1 if its stream has no error
     distance: np.ndarray
     wer: float  # word error rate, in percent; NaN without spoken words
 
@@ -191,7 +191,8 @@ def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
     if unknown := set(names) - set(classes):
         raise InputError(f"label '{min(unknown)}' is not one of the score's", "punctuate and score again", model)
     columns = [classes[name] for name in names]
-    merged = np.eye(len(table.labels), dtype=np.float32)[columns]  # sums the posteriors of a class
+    # A matrix that sums the posteriors of the labels in each class.
+    merged = np.eye(len(table.labels), dtype=np.float32)[columns]
     found, slots = np.zeros((len(table.words), len(table.labels)), np.float32), 0
     for id, matrix in read_posteriors(archive):
         begin, end = places.get(id, (0, 0))

@@ -19,8 +19,9 @@ from punc.data.labels import LabelSet
 PARTS = ("P", "R", "F1")  # a table column, such as `overall`, shows the metrics overall.P, overall.R and overall.F1
 SUMMARY = "F1"  # the part by which systems are compared
 OUTCOMES = ("correct", "substituted", "deleted", "inserted")  # what can happen to a word
-TAKEN = ("overall", "macro", "sentence", "capital")  # names of other metrics, which `parse_collapse` refuses
-FORMS = ("WER", "WER_C", "WER_PC")  # word error rates of words without case, with case, and with case and marks
+# Names of metrics; `parse_collapse` refuses them as names of collapses.
+TAKEN = ("overall", "macro", "sentence", "capital")
+FORMS = ("WER", "WER_C", "WER_PC")  # word error rates: of words without case, with case, and with case and marks
 
 # For single figures, {row: (part, whole)}; for P, R and F1, {column: (right, predicted, expected)}.
 Amounts = dict[str, tuple[np.ndarray, ...]]

@@ -17,7 +17,7 @@ from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
 from punc.timing.align import align_words, project_labels, project_slots
 
-# Files about the hypothesis directory's own marks; they would be wrong in the new directory.
+# Files that depend on the hypothesis directory's own marks. They are not copied to the new directory.
 PUNCTUATED = ("punct", RECORD, "text_punct", "ctm_punct", "post.scp")
 
 

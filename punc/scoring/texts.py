@@ -28,7 +28,7 @@ from punc.text.prose import TextReader
 # The labels of the English recipes. If a slot has several marks, the one whose label comes last in this list counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),
                     Label("PERIOD", "w.", (".", ";", "!", "…")), Label("QUESTION", "w?", ("?",))))
-BATCH = 1 << 16  # reference words in a batch; batches are faster than aligning short streams one by one
+BATCH = 1 << 16  # reference words in a batch; a batch is aligned faster than its short streams one by one
 WHOLE = "text"  # the stream's name, if the texts are compared as a whole
 NO_WORDS = "a text without words", "give a text with words to score"
 

@@ -30,7 +30,7 @@ LINE = 42  # the maximum number of characters in a line
 FEW = 14  # characters; a cut at a mark or a pause leaves at least this many on both sides
 SPEED = 17  # characters that viewers read per second
 PAUSE = 0.2  # s; the shortest silence at which a sentence may be cut
-GAP = 0.25  # s; a shorter gap between two cues would make the screen flicker
+GAP = 0.25  # s; a shorter gap between two cues is closed, because the screen would flicker
 APART = 0.2  # s; successive cues start at least this far apart, even if speech overlaps
 
 
@@ -80,7 +80,7 @@ class _Text:
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         self.ends = np.cumsum(sizes + 1) - 1
         self.begins = self.ends - sizes
-        # For each word, the first word that does not fit into a line that begins with it.
+        # For a line that begins with word i, line[i] is the index of the first word that does not fit.
         self.line = np.maximum(np.searchsorted(self.ends, self.begins + LINE, "right"), np.arange(1, len(words) + 1))
 
     def length(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
@@ -141,7 +141,8 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
     two = np.flatnonzero(text.line[first] < last)
     first, last = first[two], last[two]
     high = np.minimum(text.line[first], last - 1)
-    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)  # from this word on, the rest fits into one line
+    # From word `low` on, the rest of the cue fits into one line.
+    low = np.searchsorted(text.begins, text.ends[last - 1] - LINE)
     low = np.minimum(np.maximum(low, first + 1), high)
     worth = 2.0 * FEW * np.where(marks > NO_MARK, np.where(marks == SENTENCE_END, 1.5, 1.0), -1.0 * inside)
 

@@ -32,7 +32,7 @@ DIGITS, ELLIPSIS = "digits", "ellipsis"  # kinds that are recognised by the form
 OF_WORDS = frozenset((BEGINS, ORDINAL))  # kinds of words without a dot
 NO_MARK = "dots that are not marks"
 MARK = "dots of abbreviations, numbers and ellipses that are marks"
-LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # U.S, e.g, Ph.D, E
+LETTERS = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+|[^\W\d_]")  # matches U.S, e.g, Ph.D and E
 # A prefix, the core, dots, and a suffix. Each part can begin and end in only one place, so matching takes linear time.
 DOTTED = re.compile(r"(\W*)(\w(?:.*\w)?)([.…]+)(?![.…])(\W*)", re.DOTALL)
 ALONE = re.compile(r"\.{2,}|…+")

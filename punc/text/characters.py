@@ -36,7 +36,7 @@ JOINER = "\u200d"
 # character; j joiner; f regional indicator; m mark; P or C point or comma that is a mark; `.` or `,` point or comma
 # that is not; ' apostrophe or hyphen; b blank; o other.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
-CLASSES = ("<alpha>", "<num>")  # Latin words, and numbers
+CLASSES = ("<alpha>", "<num>")  # the classes of Latin words and of numbers
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters
 
 

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
-PART = 1 << 21  # bytes: large enough that passing parts to processes is cheap, and small enough for memory
+PART = 1 << 21  # bytes; large enough that passing parts to processes is cheap, and small enough for memory
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
 

@@ -93,7 +93,7 @@ class TextFormat(Format):
     """
 
     takes: ClassVar[tuple[str, ...]] = STREAM_OPTIONS
-    delimiter: ClassVar[bytes] = b"\n"  # ends each part of a file
+    delimiter: ClassVar[bytes] = b"\n"  # each part of a file ends with these bytes
     has_utterances: ClassVar[bool] = False  # whether the text marks the end of every utterance
 
     def __init__(self, options: PrepareOptions):

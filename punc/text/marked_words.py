@@ -12,7 +12,7 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.casing import Casing
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
-KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # how existing marks are treated
+KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks (see `keeps`)
 USUAL_RATE = 0.13  # marks per word in English speech
 LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
 
@@ -177,7 +177,7 @@ class MarkedWords:
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():
-            return kept  # the text is all in capitals
+            return kept  # in a text all in capitals, capitals show nothing
         inner = words.of([token.inner_capital for token in words.tokens])
         upper = words.of([token.first_capital for token in words.tokens])
         return kept | inner | (upper & inside)

@@ -70,7 +70,8 @@ class Memo(dict[str, str]):
         parts = self.analyse(item)
         if self.abbreviations and (dot := self.abbreviations.dot(item)):
             without = self.analyse(dot.bare)
-            if without != parts:  # if equal, the label set ignores the dot, or a stronger mark follows
+            # If equal, the dot makes no difference: the label set ignores it, or a stronger mark follows.
+            if without != parts:
                 self.dots[item] = dot, without
         if parts.lead or parts.repair or not parts.words or item in self.dots:
             self.special[item] = parts
@@ -106,7 +107,7 @@ class Memo(dict[str, str]):
             words[at], labels[at] = parts.words, parts.labels
             if parts.words:
                 before = at
-        if len(self) > MEMORY:  # so that memory does not grow with the corpus
+        if len(self) > MEMORY:  # the caches are emptied, so that memory does not grow with the corpus
             for table in (self, self.labels, self.special, self.dots):
                 table.clear()
         first = tuple(items[:REACH]) if self.abbreviations else ()
@@ -120,7 +121,8 @@ class Memo(dict[str, str]):
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
-        label = (without.labels or label).rpartition(" ")[2]  # an ellipsis alone uses the label before it
+        # An ellipsis that is a separate token uses the label before it.
+        label = (without.labels or label).rpartition(" ")[2]
         if ends is None and len(behind) < REACH and label:
             return self.special[items[at]], OpenDot(dot, label)
         count_dot(dot, ends is not False, counts)
@@ -179,7 +181,7 @@ class Cutter:
                  turns: bool = False):
         self.size, self.attach, self.prefix, self.independent = size, attach, prefix, independent
         self.pauses, self.numbered, self._abbreviations = pauses, numbered, abbreviations
-        self.dropped = 0  # marks that have no word before them
+        self.dropped = 0  # how many marks had no word before them
         self.dots: Counter[str] = Counter()  # how many undecided dots became marks, and how many did not
         self._dot: OpenDot | None = None
         self._stream, self._streams, self._number, self._ended = "", 0, 1, False

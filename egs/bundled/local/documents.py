@@ -6,7 +6,7 @@ from pathlib import Path
 from punc.base.errors import InputError
 from punc.base.files import decode_line, open_input
 
-LINES = 50  # the number of lines in each document of a file without `#doc` lines
+LINES = 50  # a file that does not begin with `#doc` is cut into documents of this many lines
 
 
 def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:

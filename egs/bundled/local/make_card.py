@@ -36,7 +36,7 @@ def main(system: str, cards: Path, template: Path, results: Path, scale: Path) -
     def row(match: re.Match) -> str:
         if match[1] not in values:
             return ""
-        # F1 is 0 if the reference has nothing to score, for example no capitals. The card then shows a dash.
+        # If the reference has nothing to score, for example no capitals, F1 is 0 or NaN, and the card shows a dash.
         figures = [f"{values[match[1]].get(column) or float('nan'):.1f}".replace("nan", "–") for column in columns]
         return f"| {' | '.join([match[2], *figures])} |\n"
 

@@ -25,7 +25,8 @@ from punc.data.datadir import DataDir
 from punc.tokens.vocabulary import count_words
 
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces of the vocabulary, in this order
-MIN_COUNT = 3  # minimum count of a kept piece; a single character is kept if it occurs at all
+# Occurrences in DATA-DIR that a piece of several characters needs to be kept; a single character needs one.
+MIN_COUNT = 3
 BLOCK = 32  # number of consecutive weights that share a scale
 PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
          "ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense",

@@ -25,7 +25,7 @@ from punc.base.files import atomic_file, decode_line, open_input
 from punc.bin.script import run_script
 from punc.text.formats.mteval import documents_and_segments
 
-DEV, TEST = "2011-07-04", "2011-07-06"  # the first sittings of dev and test
+DEV, TEST = "2011-07-04", "2011-07-06"  # dates of the first sittings of dev and test
 BRACKETS = re.compile(r"\([^()]*\)")
 TALKS = {"train": "TED.train2012.cased.xml", "dev": "TED.dev2012.cased.xml",
          "test": "IWSLT12.TED.MT.tst2011.en-fr.en.xml"}

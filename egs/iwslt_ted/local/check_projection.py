@@ -26,7 +26,7 @@ from punc.data.labels import LabelSet
 from punc.timing.align import align_words, project_labels
 
 ASR_SOURCE = "IWSLT12.TED.SLT.tst2011.en-fr.en.system0.comma.xml"
-CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files separate these from the word
+CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files separate these endings from the word
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -64,7 +64,7 @@ def main(corpus: Path, labels_file: str) -> None:
     for name, row in zip(labels.names, confusion):
         print(f"{name:<21}" + "".join(f"{n:>10}" for n in row))
 
-    # The label of each slot in the ASR source. A segment that ends without a mark, or with a comma, gets a period.
+    # The labels of the ASR source, with a period after each segment that ends without a mark or with a comma.
     by_hand = project_labels(align_words(source_words, words), np.maximum(source, segment_ends * period))
     print(f"\nASR source's marks and segment ends = published: {100 * np.mean(by_hand == published):.2f} %")
     for what, slots in (("differing slots", differ), ("of them with a comma", differ & ~bare),

@@ -69,7 +69,7 @@ def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Com
 def main(labels: str, books: str, reference: str, system: str) -> None:
     works = read_works(books, SentenceReader(LabelSet.read(labels), "stop"))
     book_of: dict[str, str] = {}
-    for name, sentences in works.items():  # as in make_texts.py, a sentence counts for the first work that contains it
+    for name, sentences in works.items():  # a sentence of several works belongs to the first, as in make_texts.py
         for sentence in sentences:
             book_of.setdefault(sentence.key, name)
     found = by_book(book_of, reference, system)

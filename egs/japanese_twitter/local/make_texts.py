@@ -30,7 +30,7 @@ from punc.bin.script import run_script
 from punc.data.labels import LabelSet
 from punc.text.file_parts import decode
 
-RUN = 50  # number of lines in a run
+RUN = 50  # this many neighbouring lines of a file go to the same set
 HELD_OUT = 500  # maximum number of sentences from a held-out book
 SENTENCES = (2, 3, 4, 5)  # possible numbers of sentences in a text
 DOCUMENT = "#doc "

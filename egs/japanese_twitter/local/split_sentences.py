@@ -56,7 +56,7 @@ class SentenceReader:
         return split
 
     def _sentences(self, split: Split) -> Iterator[Sentence]:
-        begin, depth, marked = 0, 0, False  # marked: a mark came, then only closing brackets
+        begin, depth, marked = 0, 0, False  # marked: the last tokens are a mark and any closing brackets after it
         for i, (token, label) in enumerate(zip(split.tokens, split.labels)):
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             marked = label in ENDS or (marked and token in CLOSING)
@@ -65,7 +65,7 @@ class SentenceReader:
             if marked and not depth and after not in CLOSING and not quoted:
                 yield self._sentence(split, begin, i + 1)
                 begin, marked = i + 1, False
-        if depth and marked:  # an opening bracket has no closing bracket
+        if depth and marked:  # the line ends with a mark, but an opening bracket was never closed
             yield self._sentence(split, begin, len(split.tokens))
         elif begin < len(split.tokens):
             self.counts["ends of lines without a mark, dropped"] += 1

@@ -30,7 +30,7 @@ from punc.bin.script import run_script
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.text.characters import CLASSES, class_of
 
-# Private-use characters, one each for a Latin word, a number, and a character of several code points.
+# Private-use characters. They stand for a Latin word, a number, and a character of several code points.
 LATIN, NUMBER, CLUSTER = "\ue000\ue001\ue002"
 STANDS_FOR = {CLASSES[0]: LATIN, CLASSES[1]: NUMBER}
 MAX_TEXTS = 200_000  # a model is trained on at most this many texts
@@ -49,7 +49,7 @@ def train(data: DataDir, out: Path, size: int, seed: int) -> None:
     for n, utterance in enumerate(data.utterances()):
         if n < MAX_TEXTS:
             kept.append(as_text(utterance.words))
-        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # reservoir sampling: all texts have equal chances
+        elif (index := rng.randrange(n + 1)) < MAX_TEXTS:  # reservoir sampling: each text has the same chance
             kept[index] = as_text(utterance.words)
     model = io.BytesIO()
     try:

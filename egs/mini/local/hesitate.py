@@ -16,12 +16,12 @@ from typing import NamedTuple
 from punc.base.errors import InputError
 
 TOKEN = re.compile(r"([A-Za-z0-9](?:['.,:-]?[A-Za-z0-9])*'?)([.,?!;:]?)")
-SILENT = {",": 1 / 4, ".": 1 / 20}  # fraction of these marks that the synthesiser does not see
-HESITATIONS = 1 / 40  # fraction of the slots without a mark at which the speaker hesitates
+SILENT = {",": 1 / 4, ".": 1 / 20}  # mark → fraction of its occurrences that the synthesiser does not see
+HESITATIONS = 1 / 40  # the speaker hesitates in this fraction of the slots without a mark
 FILLERS = ("um", "uh")
 FILLED = 1 / 3  # fraction of the hesitations that begin with a filler
 # The silence after a mark, in addition to the synthesiser's own: its median in seconds, and the standard deviation of
-# its logarithm. "" is a hesitation.
+# its logarithm. "" stands for a hesitation.
 PAUSES = {",": (0.12, 0.7), ";": (0.25, 0.6), ":": (0.2, 0.6), ".": (0.45, 0.6), "?": (0.45, 0.6), "!": (0.45, 0.6),
           "": (0.2, 0.7)}
 
@@ -87,7 +87,8 @@ def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
 def _pause(mark: str, quantile: float) -> float:
     """Return the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
     median, deviation = PAUSES[mark]
-    spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))  # limits the longest pause
+    # Without the limits, a few pauses would be extremely short or long.
+    spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))
     return round(median * math.exp(deviation * spread), 3)
 
 

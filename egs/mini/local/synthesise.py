@@ -14,14 +14,15 @@ import numpy as np
 from hesitate import Said, sentences
 
 RATE = 16000  # samples/s
-FRAME = RATE // 100  # samples of an ASR frame; a line begins where a frame begins, so its time is a multiple of 0.01 s
-VOICES = ("rms", "slt", "rms", "awb", "kal16")  # the voice that is recognised best occurs twice
+FRAME = RATE // 100  # samples per ASR frame; each line begins where a frame begins, so its time is a multiple of 0.01 s
+VOICES = ("rms", "slt", "rms", "awb", "kal16")  # flite's voices; rms, which is recognised best, is listed twice
 DIALOGUE = ("interview", "call")  # texts whose names begin with these have two speakers, who take turns line by line
 TEMPOS = (1.0, 1.0, 1.0, 0.9, 1.1)
-NOISES = (None, None, None, 35.0)  # signal-to-noise ratio in dB; 30 dB would raise the word error rate by half
+# Signal-to-noise ratio in dB; None: no noise. 30 dB would raise the word error rate by half.
+NOISES = (None, None, None, 35.0)
 QUIET = 0.02  # fraction of the loudest sample; quieter samples at the ends of a sentence are cut off
-EDGE = 0.05  # s; this much of the quiet ends is kept
-SEARCH = 0.15  # s; the search for the quietest place begins this long before flite's pause
+EDGE = 0.05  # s; this much of each quiet end is kept
+SEARCH = 0.15  # s; `_quietest` begins its search this long before the start of flite's pause
 
 
 class Setting(NamedTuple):
@@ -60,7 +61,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
         samples, pauses = _flite(part, voice, work)
         cuts = [_quietest(samples, *pause) for pause in pauses]
         silences = [said.pause for said in part[:-1] if said.mark]
-        if len(cuts) == len(silences):  # otherwise flite paused inside a word: nothing is inserted
+        if len(cuts) == len(silences):  # if the numbers differ, flite paused inside a word, and no silence is inserted
             for between, silence in zip(np.split(samples, cuts), [*silences, 0]):
                 parts += [between, _silence(silence)]
         else:
@@ -75,7 +76,7 @@ def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, li
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     pauses = inner_pauses(printed)
-    samples = _read(work / "flite.wav") // 2  # headroom for noise and for the change of tempo
+    samples = _read(work / "flite.wav") // 2  # halved, to leave headroom for noise and for the change of tempo
     loud = np.flatnonzero(np.abs(samples.astype(int)) > QUIET * np.abs(samples.astype(int)).max())
     first, end = max(loud[0] - int(EDGE * RATE), 0), loud[-1] + 1 + int(EDGE * RATE)
     return samples[first:end], [(begin - first / RATE, stop - first / RATE) for begin, stop in pauses]

@@ -25,7 +25,7 @@ from texts import CONF, chance, is_question, words_of
 from punc.base.files import read_lines
 
 MAX_WORDS = 12
-TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in N sentences gets this change
+TAGGED, GREETED, THANKED, SHORTENED, RARE = 8, 6, 12, 2, 3  # one in this many suitable sentences is changed
 LINKS = frozenset(("and", "but", "so", "now", "well", "then"))
 PRONOUNS = frozenset(("i", "you", "we", "they", "he", "she", "it", "this", "that", "there"))
 AUXILIARIES = frozenset(("am", "are", "is", "was", "were", "can", "could", "will", "would", "should", "have", "has",
@@ -82,7 +82,8 @@ class Informal:
         while i < len(tokens):
             for length in range(min(3, len(tokens) - i), 0, -1):
                 words = tuple(token.rstrip(",") for token in tokens[i:i + length])
-                whole = i + length < len(tokens) or "'" not in rules.get(words, "")  # no contraction at the end
+                # A sentence cannot end with a contraction.
+                whole = i + length < len(tokens) or "'" not in rules.get(words, "")
                 if words in rules and whole and not any(token.endswith(",") for token in tokens[i:i + length - 1]):
                     comma = "," if tokens[i + length - 1].endswith(",") else ""
                     out += (rules[words] + comma).split()

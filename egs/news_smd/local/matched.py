@@ -23,9 +23,9 @@ from texts import chance, is_question, key, read_documents
 from punc.bin.script import run_script
 
 SOURCES = ("messages", "ted", "europarl", "podcasts")
-SETS = ("test", "dev", "train")  # a sentence that occurs in two sets is used only in the first one of this list
-PARTS = 10  # dev and test each get one in PARTS documents
-MAX_TEXT = 150  # maximum number of characters, as in the paper (section 4)
+SETS = ("test", "dev", "train")  # a sentence that occurs in several sets is used only in the one that comes first here
+PARTS = 10  # dev and test each get one document in this many
+MAX_TEXT = 150  # maximum number of characters in a text, as in section 4 of the paper
 SENTENCES = (2, 3, 4)  # possible numbers of sentences in a text
 
 

@@ -33,8 +33,8 @@ from punc.base.files import atomic_file, decode_line, open_input, read_lines
 from punc.bin.script import run_script
 
 QUESTIONS = 0.189  # fraction of questions in the mixture (paper, section 3.1.1)
-IN_DOMAIN = 0.003  # maximum ratio of messages to other texts in a set (section 3.3.2)
-DEV = 25  # one in this many documents is dev
+IN_DOMAIN = 0.003  # maximum ratio of messages to other texts in a set (paper, section 3.3.2)
+DEV = 25  # dev gets one document in this many
 FOR_TEXTS = 4  # one in this many europarl documents is made informal; the others are for the language model
 FROM_STATEMENT = 2  # one in this many statements becomes a question
 

@@ -35,7 +35,8 @@ MESSAGE_END = re.compile(r"(?<=[.?!])\s+")
 CLITICS = frozenset(("n't", "'s", "'re", "'ve", "'ll", "'d", "'m"))
 TALK = 1000  # sentences in a document of train_extra, in which talks are not separated
 DOCUMENT = "#doc "
-CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))  # what is left of a cut-off word such as I'm
+# What is left of a word such as I'm if its beginning is missing.
+CUT_OFF = frozenset(("m", "s", "t", "re", "ve", "ll", "d"))
 
 
 def news(corpus: Path, reader: SentenceReader) -> Iterator[str]:

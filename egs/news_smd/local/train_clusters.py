@@ -16,7 +16,8 @@ from punc.data.datadir import DataDir
 
 CLUSTERS = 200
 MIN_COUNT = 10
-ALPHA = 0.001  # added to the count of each possible word pair; small, because there are 50 such pairs per word of text
+# Added to the count of each possible word pair; small, because there are 50 times as many pairs as words of text.
+ALPHA = 0.001
 
 
 def main(data: Path, out: Path) -> None:

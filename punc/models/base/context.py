@@ -50,7 +50,8 @@ class ContextModel(LSTMModel):
         lstm_state = hidden_state, cell_state
         line = torch.cat([kept, tokens], dim=1)
         around = self.before + self.ahead
-        steps = max(0, line.shape[1] - around)  # fewer than T only at the start of a stream
+        # The number of slots; less than that of the tokens only at a stream's start.
+        steps = max(0, line.shape[1] - around)
         if steps:
             hidden, lstm_state = self.lstms(self.features(line), lstm_state)
         else:

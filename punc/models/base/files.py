@@ -15,7 +15,7 @@ from punc.models.base.model import Model
 from punc.tokens.tokenizer import read_tokenizer
 
 FORMAT = "punc model 1"
-MOST = 10**6  # the maximum of any number in a model's spec, or twice the vocabulary's size if that is larger
+MOST = 10**6  # the largest number allowed in a model's spec, unless twice the vocabulary's size is larger
 
 
 def save(model: Model, path: Path, **facts: Any) -> None:

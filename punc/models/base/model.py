@@ -31,7 +31,8 @@ STEPS = 32  # the number of steps that `decode_batch` computes at once, so that 
 class Model(nn.Module):
     """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    trained_by_gradient: bool  # true: the first group of methods below applies; false: the second group
+    # true: only the methods under "Models that are trained by gradient" apply; false: only those under "Other models"
+    trained_by_gradient: bool
     token_type: str = "word"  # the token type of the store that the model is trained on
     token_types: tuple[str, ...] | None = None  # the token types that the model can read; None: any
     lookahead: int | None = None  # the number of tokens past a slot that the model reads; None: all

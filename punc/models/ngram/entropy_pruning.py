@@ -27,7 +27,7 @@ def prune(model: Backoff, threshold: float, begin: int, end: int) -> Backoff:
     grams = _grams(model)
     prefixes = [order.keys // model.size for order in model.orders]
     first = model.orders[0].log_probs.astype(np.float64)
-    first[begin] = first[end]  # because `<s>` is never predicted
+    first[begin] = first[end]  # `<s>` is never predicted, but is as frequent as `</s>`
     context_log_probs = [first]  # for each order: log P(h) with each n-gram as the context h, float64 (M,)
     for order, prefix in zip(model.orders[1:], prefixes[1:]):
         context_log_probs.append(context_log_probs[-1][prefix] + order.log_probs)

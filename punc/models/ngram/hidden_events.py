@@ -91,7 +91,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)
-    slots = np.arange(n) + (stream + 1) * (seen + 1) - seen  # slots + seen is the index of the word
+    slots = np.arange(n) + (stream + 1) * (seen + 1) - seen  # the word before slot i is padded[slots[i] + seen]
     padded[slots + seen] = words
     padded[slots[offsets[:-1]] + seen - 1] = begin
     following = next_of(words, end).astype(np.int64)

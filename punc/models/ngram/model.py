@@ -37,7 +37,8 @@ from punc.tokens.vocabulary import END, UNK, Vocabulary
 logger = logging.getLogger(__name__)
 
 WRITE_SIZE = 1 << 20  # the number of words written at once
-RESERVED = "<s>", "</s>", "<unk>", "<UNK>"  # special tokens of language models, which cannot be words
+# Special tokens of language models. `tokens_of` renames words with these spellings.
+RESERVED = "<s>", "</s>", "<unk>", "<UNK>"
 UNKNOWN = "<UNK>"  # stands for unknown words in the text for lmplz, which reserves `<unk>` for words not in this text
 MOST_STATES = 10_000  # the maximum number of label histories; more would take too long
 MEMORY = "1G"  # the memory that lmplz may use

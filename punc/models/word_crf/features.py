@@ -241,7 +241,7 @@ def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, 
     holds = np.flatnonzero((starts + n <= ends) & (first <= last))
     order = holds[np.argsort(keys[holds], kind="stable")]
     keys, first, last = keys[order], first[order], last[order]
-    # Runs with the same key are in ascending order, so each run only has to begin after the end of the previous one.
+    # Runs with the same key are in ascending order. Each is shortened to begin after the end of the previous one.
     again = 1 + np.flatnonzero(keys[1:] == keys[:-1])
     first[again] = np.maximum(first[again], last[again - 1] + 1)
     new = first <= last
@@ -279,7 +279,7 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
     for label in range(1, n_labels):
         joint = np.concatenate([f[1][label] for f in found])
         enough = np.flatnonzero(joint >= min_count)
-        # P(mark = p) is the same for all n-grams, so it does not change their order.
+        # The pointwise mutual information is log P(p | n-gram) − log P(p). The last term is the same for all n-grams.
         best = enough[np.lexsort((sizes[enough], -joint[enough], -joint[enough] / slots[enough]))[:number]]
         for size, key in zip(sizes[best].tolist(), keys[best].tolist()):
             chosen[size].add(key)

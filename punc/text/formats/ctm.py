@@ -34,9 +34,10 @@ class Format(BaseFormat):
         counts, repairs = Counter[str](), Counter[str]()
         index = CtmIndex(inputs[0], repairs=repairs)
         output = Path(os.path.abspath(output))
-        with new_data_dir(output, "punct", TURNS) as tmp:  # removes old labels and turns
+        with new_data_dir(output, "punct", TURNS) as tmp:  # old files with labels or turns are removed
             write_utterances(tmp, output, self._utterances(index, sorted_streams(index), counts))
-            counts += repairs  # before the next line, which reads the words again and counts the repairs a second time
+            # Added before `write_ctm`, for which `timings` reads the words again and counts the repairs a second time.
+            counts += repairs
             write_ctm(tmp / "ctm", (word for _, words, _ in timings(index, sorted_streams(index)) for word in words))
         return counts
 

@@ -80,7 +80,7 @@ def read_events(path: StrPath) -> list[Event]:
     with open_input(path) as file:
         try:
             parser.ParseFile(file)
-        except (expat.ExpatError, ValueError, LookupError) as error:  # unknown encodings raise the last two
+        except (expat.ExpatError, ValueError, LookupError) as error:  # the last two: unknown encodings
             raise InputError(f"not XML: {str(error).partition(':')[0]}", "fix the file, or write it again in "
                              "Transcriber", path, getattr(error, "lineno", 1)) from None
     if events[0].name != "Trans":
@@ -112,7 +112,7 @@ class Turn:
             raise InputError(f"a turn from {self.begin:g} to {self.end:g} s", "fix startTime and endTime", path,
                              event.line)
         self.speakers = event.attributes.get("speaker", "").split()
-        self.first_speaker = True  # false in the words of the other speakers of simultaneous speech
+        self.first_speaker = True  # false in words that other speakers say at the same time as the first
         self.texts: list[tuple[float, list[str]]] = []
 
     def sync(self, time: float, repairs: Counter[str]) -> None:
@@ -183,7 +183,7 @@ class Format(BaseFormat):
             recording = legal_id(Path(path).stem)
             if recording in files:
                 raise InputError(f"a second file is called '{recording}'", "rename it", path)
-            if not os.path.abspath(path).isprintable():  # for example, bytes that are not UTF-8
+            if not os.path.abspath(path).isprintable():  # for example, a path with bytes that are not UTF-8
                 raise InputError("no line of wav.scp can have this name", "rename the file or its directory", path)
             files[recording] = path
             for utterance, part in self._utterances(path, recording, repairs):

@@ -8,7 +8,7 @@ from punc.data.labels import LabelSet, with_capital
 def capitals(token: str, words: Sequence[str]) -> list[bool]:
     """Return for each spoken word of a token whether it gets a capital. Both words of `Asia-Pacific` get one."""
     lower, at, found = token.lower(), 0, []
-    if len(lower) != len(token):  # İ becomes two characters in lower case, so the indices of `token` differ
+    if len(lower) != len(token):  # İ becomes two characters in lower case, so indices in `lower` do not fit `token`
         return [token[:1].isupper()] * len(words)
     for word in words:
         begin = lower.find(word, at)
