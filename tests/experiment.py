@@ -11,7 +11,8 @@ LOG = """# punc train --config conf/B.conf data/store exp/B
 epoch 1: rate 0.1, loss 0.5, dev loss 0.6, dev F1 50.00, 3,645 words/s, 3.6 s
 epoch 2: rate 0.05, loss 0.4, dev loss 0.55, dev F1 52.50, 2,973 words/s, 4.5 s
 """
-HOSTILE = "<script>document.title='broken'</script>"  # changes the title if the page does not escape it
+# A word that changes the page's title if the page does not escape it.
+HOSTILE = "<script>document.title='broken'</script>"
 
 
 def posteriors(labels, rng):

@@ -179,7 +179,7 @@ def test_letters_are_initials_unless_their_dots_are_rare():
     tokens = Counter({"I": 1000, "I.": 1, "J.": 9, "B": 100, "B.": 3, "word": 1000, "end.": 100})
     found = words_by_kind(Types(tokens), Counter())
     assert found["word"] == ["i."]
-    assert "b." not in found["starter"]  # the form alone shows that it is an initial
+    assert "b." not in found["starter"]  # `B.` has the form of an initial, so it need not be listed
 
 
 def test_abbreviations_command(tmp_path, capsys):

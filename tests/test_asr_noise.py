@@ -44,7 +44,8 @@ def test_add_stream_counts_each_kind():
     assert found.replaced == {("saw", ("so",)): 1, ("left", ()): 1, ("100,000", ("hundred", "thousand")): 1}
     assert found.inserted == {("mark", ("and",)): 1}
     assert found.runs == 3
-    assert found.slots == {"mark": 2, "none": 2}  # mark: it-then and people-yes; none: then-he and early-with
+    # Slots with a mark: it/then and people/yes. Slots without a mark: then/he and early/with.
+    assert found.slots == {"mark": 2, "none": 2}
     assert found.seen.total() == 11
     assert found.heard.total() == 12
     assert found.wer == (1 + 1 + 2 + 1) / 11
@@ -159,7 +160,8 @@ def test_make_table_rates_and_replacements_are_those_counted():
     found = table()
     assert found.errors[1:4] == pytest.approx([0.08, 0.1, 0.2], rel=0.01)
     assert found.inserted == pytest.approx([0.01, 0.1])
-    lengths = found.replacements.mean(np.append(found.lengths, 0))  # `a`: 300 single words and 100 deletions
+    # `a` was replaced by a single word 300 times, and was deleted 100 times.
+    lengths = found.replacements.mean(np.append(found.lengths, 0))
     assert lengths[1:4] == pytest.approx([0.75, 2, 1], abs=0.02)
 
 

@@ -180,7 +180,7 @@ def take_pretrained(place, choice):
 
 def test_take_pretrained_copies_models_that_ship_once(tmp_path):
     assert take_pretrained(tmp_path, "false") == ([], "")
-    (tmp_path / "exp/en.new").mkdir(parents=True)  # left over from a killed run
+    (tmp_path / "exp/en.new").mkdir(parents=True)  # as a killed run leaves it
     assert take_pretrained(tmp_path, "true") == (["en", "en-live"], "")
     copied = {path.name: path.read_bytes() for path in (tmp_path / "exp/en").iterdir()}
     assert copied == {path.name: path.read_bytes() for path in find_model("en").iterdir()}
@@ -270,7 +270,7 @@ def test_read_e5(tmp_path):
     row = [((byte & 15) - 8) * scale for byte in block[2:]] + [((byte >> 4) - 8) * scale for byte in block[2:]]
     tokenizer = tokenizers.Tokenizer.from_file(str(out / "tokenizer.json"))
     assert tokenizer.encode(" ab ba").tokens == ["<s>", "▁ab", "▁", "b", "a", "</s>"]
-    assert tokenizer.token_to_id("▁cd") is None  # not needed by any word
+    assert tokenizer.token_to_id("▁cd") is None  # no word needs this piece
     assert found["embeddings.word_embeddings.weight"][tokenizer.token_to_id("▁ab")].tolist() == np.float32(row).tolist()
     assert found["encoder.layer.0.output.dense.weight"].shape == (dim, 2 * dim)
     assert json.loads((out / "config.json").read_text())["vocab_size"] == 8

@@ -71,7 +71,7 @@ def test_corrupt_pauses_stay_with_their_words(place):
         paired = pairs >= 0
         same = old_pauses[paired] == new_pauses[pairs[paired]]
         assert same.mean() > 0.85
-        # Pauses are kept, or added up if words are deleted, or become unknown.
+        # Pauses stay, become unknown, or are added up where words are deleted.
         assert np.isnan(new_pauses).any()
         assert np.nansum(new_pauses) <= old_pauses.sum() + 1e-3
 

@@ -53,10 +53,10 @@ COUNTED = [
     # Blocks may continue across the end of an utterance, but not of a stream.
     (["s-1 a . b ,", "s-2 c ?", "t-1 d ."], ["s-1 a . b ,", "s-2 c ?", "t-1 d ."], {"block": 2},
      ["s:000000", "s:000001", "t:000000"], 4, 4, 0),
-    # One stream has different words, so its reference labels are projected onto the hypothesis.
+    # The hypothesis of one stream has other words, so the reference labels are projected onto it.
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
-    # The hypothesis is cut into different utterances.
+    # The hypothesis is cut into other utterances than the reference.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
      ["s:000000"], 3, 3, 0),
     # Blocks consist of reference words. An inserted word belongs to the block of the word before it.
@@ -168,7 +168,7 @@ def test_read_counts_reads_what_was_written(tmp_path, labels, words):
     np.testing.assert_array_equal(again.confusion, counts.confusion)
     np.testing.assert_array_equal(again.flat, counts.flat)
     assert (again.words is None) == (words is None)
-    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # these three are unknown
+    assert (again.streams, again.aligned, again.block) == (0, 0, 0)  # counts.tsv does not contain these three numbers
     header = (tmp_path / "counts.tsv").read_text().splitlines()[0].split("\t")
     assert header[:3] == ["unit", "O>O", "O>COMMA"]
     assert header[17:] == ([f"{form}:{outcome}" for form in ("WER", "WER_C", "WER_PC") for outcome in "CSDI"]

@@ -51,7 +51,7 @@ def test_ctm_format_pauses_are_found_from_another_directory(tmp_path, monkeypatc
     (tmp_path / "asr.ctm").write_text(CTM)
     assert main(["prepare", "--format=ctm", "asr.ctm", "out"]) == 0
     (tmp_path / "copy").mkdir()
-    for name in ("text", "utt2spk", "pauses.scp"):  # as punc project does
+    for name in ("text", "utt2spk", "pauses.scp"):  # punc project copies the table of pauses, but not the archive
         (tmp_path / "copy" / name).write_bytes((tmp_path / "out" / name).read_bytes())
     monkeypatch.chdir("/")
     assert [len(u.pauses) for u in DataDir(tmp_path / "copy").utterances()] == [3, 2]

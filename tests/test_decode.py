@@ -138,7 +138,8 @@ def test_log_posteriors_chunks_with_enough_context_equal_whole_streams(lookahead
     model, data = model_of(lookahead), make([1, 30, 101], True)
     whole = log_posteriors(model, data, chunk_size=0)
     np.testing.assert_array_equal(log_posteriors(model, data, chunk_size, context=2), whole)
-    if chunk_size == 1 and lookahead in (0, None):  # with less context, results differ, so the context is used
+    # Without context, results differ, which shows that the context is used.
+    if chunk_size == 1 and lookahead in (0, None):
         assert not np.array_equal(log_posteriors(model, data, chunk_size, 0), whole)
 
 

@@ -67,7 +67,7 @@ def test_adapt_commands_train_and_score(tmp_path):
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
-    # Training starts from the model `en`. From random weights, a thousand words would be too few.
+    # Training starts from the model `en`. From random weights, a thousand words would be too few for this loss.
     first, last = (float(loss) for loss in re.findall(r"epoch [13]: .* dev loss (\S+),", done.stderr))
     assert last < first < 0.6
     sentence, *scores = done.stdout.splitlines()
@@ -96,7 +96,7 @@ def book(tmp_path_factory):
     for name in TEXTS:
         lines = (ROOT / f"egs/mini/corpus/text/{name}.txt").read_text().splitlines(keepends=True)
         (root / f"egs/mini/corpus/text/{name}.txt").write_text("".join(lines[:LINES]))
-    # The texts are too short for a 4-gram.
+    # No 4-gram system is trained, because the texts are too short.
     shrink = ("for conf in egs/book/conf/*-LSTM*.conf; do printf '%s\\n' --epochs=1 --hidden-dim=20 >>$conf; done\n"
               "sed -i 's/^systems= .*/systems=\"TA-LSTM TA-LSTM-p\"/; s/^nj=2/nj=1/' egs/book/run.sh\n")
     script = "set -euo pipefail\n" + "".join(

@@ -194,7 +194,7 @@ def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, m
         def change(*arguments, call, **options):
             nonlocal left
             left -= 1
-            if left < 0:  # also stops exception handlers, which would not run after a kill
+            if left < 0:  # raised at every later change, too, because exception handlers would not run after a kill
                 raise Killed
             return call(*arguments, **options)
 

@@ -103,7 +103,7 @@ def test_kaldi_split_data(recipe):
     for part in parts:
         kaldi_validates(part)
         assert len(list(DataDir(part).streams())) == 1
-    we_validate("data/train")  # which now contains split3
+    we_validate("data/train")  # data/train now contains split3
 
 
 def test_kaldi_copy_vector(recipe):

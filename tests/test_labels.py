@@ -211,7 +211,7 @@ def test_punctuate_data_of_another_label_set_says_so(place, capsys):
 @pytest.mark.parametrize(("text", "message"), [(MORE, "it lacks BANG"), (MARKS, "it has other marks for COMMA")])
 def test_train_finished_model_of_another_label_set_is_refused(place, capsys, text, message):
     (place / "labels.txt").write_text(text)
-    assert run(place, "make-store", "--labels", "labels.txt", "store", "train", "dev") == 0  # makes the store again
+    assert run(place, "make-store", "--labels", "labels.txt", "store", "train", "dev") == 0  # replaces the store
     capsys.readouterr()
     assert run(place, *TRAIN) == 1
     said = capsys.readouterr().err
@@ -249,7 +249,7 @@ def test_marks_before_a_word_are_read_and_written(place, capsys):
     assert run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev") == 0
     words, found = ((place / "dev" / name).read_text().split()[1:] for name in ("text", "punct"))
     assert " ".join(words) == "hola cómo está ana qué no y tú dijo"
-    # No label has both an opening mark and a comma. For such words, only the mark after the word counts.
+    # No label has `«` or `...`, so they are dropped. After `tú`, `?` is stronger than the comma.
     assert " ".join(found) == (
         "CAP_COMMA OPEN COMMA CAP_QUESTION CAP_OPEN_QUESTION CAP_OPEN CAP_OPEN QUESTION QUESTION")
     assert " ".join(written(words, found, LabelSet.read(place / "labels.txt"))) == (

@@ -52,7 +52,7 @@ def test_imports_run_downward(module):
 
 
 def test_imports_have_no_cycle():
-    # Raises CycleError, which names the modules of a cycle.
+    # Raises CycleError if modules import each other in a cycle. The error names them.
     tuple(TopologicalSorter({module: imports(path, set(FILES)) for module, path in FILES.items()}).static_order())
 
 

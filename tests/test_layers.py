@@ -74,7 +74,7 @@ def test_window_input_stateful_batches_match_loop(window, slot_word):
     rng = np.random.default_rng(window)
     offsets = np.cumsum([0, 1, 7, 2, 12, 1, 1, 30, 5])
     ids, total = rng.integers(2, 10, offsets[-1]).astype(np.int32), int(offsets[-1])
-    # The label of each slot is its number, which identifies its window.
+    # The label of each slot is the slot's number, so that each window can be assigned to its slot.
     data = StoreSet(ids, np.arange(total), None, [""] * 8, offsets)
     found, state = {}, None
     for batch in stateful(data, layer.lookahead, batch_size=2, bptt=3):

@@ -72,7 +72,7 @@ def test_subcommand_help(command, capsys):
     assert lines[-1].startswith("example: ")
     section = lines[lines.index("options:"):-1]
     options = [line for line in section if line.startswith("  -")]
-    # The help of an option follows on its line after two spaces, and does not continue on a second line.
+    # An option's help follows on the option's line after two spaces, and does not continue on a second line.
     assert all(len(line.strip().split("  ", 1)) == 2 for line in options)
     assert not [line for line in section if line.startswith(" " * 20)]
 
@@ -153,7 +153,8 @@ def test_closed_or_full_streams(line, status, message):
     assert (done.returncode, done.stderr.count("\n")) == (status, 1 if message else 0)
 
 
-@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])  # KiB; too little for NumPy, ONNX Runtime, a session
+# KiB: too little for NumPy, for ONNX Runtime, and for a session of ONNX Runtime.
+@pytest.mark.parametrize("limit", [110_000, 136_000, 200_000])
 def test_too_little_memory_is_one_line(tmp_path, limit):
     write_data_dir(tmp_path / "data", [Utterance("a-1", "a", ["how", "are", "you"])])
     done = shell(f"ulimit -v {limit}; {PUNC} punctuate en {tmp_path}/data {tmp_path}/out")

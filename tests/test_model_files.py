@@ -198,7 +198,7 @@ def test_characters_are_spelled_by_themselves():
 @pytest.mark.parametrize("mode", [True, False])
 def test_read_spelled_is_what_a_word_of_the_vocabulary_has(mode):
     words = ["<unk>", "</s>", "aab", "b", "abcd" * 8, "<char>", "<char>a", "<char>b", "<char>c", "<char>d"]
-    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d have equal vectors
+    spelling = Spelling(len(words), 2, 5, 4).train(mode)  # c and d, the rarest letters, share a vector
     spelling.initialize_from_vocabulary(Vocabulary(words), 5)
     a, b, c, d = 6, 7, 8, 9
     tokens = torch.tensor([[a, a, b, 0, b, 0, 2, c, d], [a, b, c, d] * 2 + [0]])

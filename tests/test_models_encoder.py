@@ -323,7 +323,7 @@ def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at
 
     found = in_windows(read, tokens, 2 * tokens.unsqueeze(2) if more else None, size, overlap, at_once)
     assert found.shape == (len(lengths), width, 2 * overlap + 1)
-    found = torch.where(found == END, -1, found)  # the value for tokens after the end of a text
+    found = torch.where(found == END, -1, found)  # after the end of a text, `whole` has −1 instead of END
     for row, length in enumerate(lengths):
         whole = torch.nn.functional.pad(tokens[row, :length], (overlap, overlap), value=-1)
         for t in range(length):

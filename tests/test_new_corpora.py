@@ -219,7 +219,7 @@ def test_new_recipe_runs_from_texts_and_ctms_to_results(corpus):
     assert made.returncode == 0, made.stderr
     recipe = corpus / "a place/talks"
     shrink(recipe)
-    # path.sh puts .venv on PATH. The training of networks is tested with the tutorial in docs/.
+    # Like path.sh, look for lmplz in .venv, too. The training of networks is tested with the tutorial in docs/.
     has_lmplz = bool(shutil.which("lmplz")) or (ROOT / ".venv/bin/lmplz").exists()
     system = "4-gram+DT-p" if has_lmplz else "TA-LSTM-p"
     command = recipe / "run.sh", "--nj", "1", "--systems", system
@@ -306,7 +306,7 @@ def test_new_recipe_ctm_with_unknown_ids(corpus):
 
 
 def test_new_recipe_in_egs_has_relative_path(corpus):
-    root = corpus / "a checkout"  # its path.sh has nothing to set up
+    root = corpus / "a checkout"  # a checkout whose path.sh has nothing to set up
     (root / "egs").mkdir(parents=True)
     shutil.copytree(ROOT / "utils", root / "utils")
     (root / "path.sh").write_text(f'. "{ROOT}/path.sh"\n')

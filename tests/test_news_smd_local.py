@@ -300,7 +300,8 @@ def test_a_model_that_is_older_than_its_choice_is_trained(tmp_path):
     tried(tmp_path)
     body = f"{TUNED} touch exp/final.pt; train conf store exp $(tuned exp); {TUNED}"
     again = "train conf store exp $(tuned exp)"
-    assert row_script(tmp_path, f"{body} {again}") == ([], "", 0)  # the same choice is not written again
+    # The same choice is not written again, so its file stays older than the model.
+    assert row_script(tmp_path, f"{body} {again}") == ([], "", 0)
     (tmp_path / "exp/tune/c1=1/log/train.log").write_text("dev loss 0.1\n")
     line = "exp/log/train.log punc train --config conf --c1=1 store exp"
     assert row_script(tmp_path, f"{TUNED} {again}") == ([line], "", 0)

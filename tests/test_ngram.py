@@ -68,7 +68,7 @@ def test_ngram_learns_and_loads(task, toy_store, arpa, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["conf", "final.pt", "labels.txt", "vocab"]
     before = (tmp_path / "final.pt").read_bytes()
     train(toy_store, tmp_path, "ngram", options, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}"))
-    assert (tmp_path / "final.pt").read_bytes() == before  # the training is already finished
+    assert (tmp_path / "final.pt").read_bytes() == before  # a finished model is not trained again
     # Streams are decoded independently.
     alone = StoreSet(data.ids[200:400], None, None, ["1"], np.array([0, 200]))
     np.testing.assert_allclose(log_posteriors(model, alone), found[200:400], atol=1e-5)

@@ -71,7 +71,7 @@ def test_entities_are_decoded_first():
     words, labels, counts = read("R&amp;D, &quot;so&quot;", (ENTITIES,))
     assert (words, labels) == ("r&d so", "COMMA O")
     assert counts == {f"{DECODED}entities\t&amp;": 1, f"{DECODED}entities\t&quot;": 2}
-    assert read("R&amp;D")[0] == "r&amp d"  # a count of kept entities warns of this
+    assert read("R&amp;D")[0] == "r&amp d"  # wrong words, but the count of kept entities warns of them
 
 
 def test_marks_after_what_is_taken_out_belong_to_the_word_before():

@@ -75,7 +75,7 @@ def test_page_filters_keys_and_links(page):
         assert marked == wanted
     assert seen["walk"][0] == seen["walk"][1]
     assert seen["around"][0] == seen["around"][1]
-    assert seen["marked"] == 2  # in the reference and in A
+    assert seen["marked"] == 2  # the slot is marked in the reference and in A
     assert seen["inView"]
     assert re.search(r"rec02, slot \d+reference: \w+; pause: (\d\.\d\d s|not known); (\d+) of \2 foundA: \w+, "
                      r"(insertion|deletion|substitution) · B: \w+ \(posterior 0\.\d\d\)", seen["detail"])

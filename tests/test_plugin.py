@@ -149,7 +149,7 @@ def test_plugin_decode_directory(recipe):
     assert result.returncode == 0
     assert result.stderr == "exp/tri3/decode_test/score_10/test.ctm\ntranscripts/test: ctm srt text txt vtt\n"
     assert {row.split()[4][-1] for row in (out / "ctm").read_text().splitlines()} == {"."}
-    assert len((out / "ctm").read_text().splitlines()) == 29  # score_9 has fewer words
+    assert len((out / "ctm").read_text().splitlines()) == 29  # the words of score_10; score_9 has fewer
     (recipe / "exp/tri3/decode_test/scoring_kaldi/best_wer").unlink()
     before = outputs(out)
     result = line(recipe, command)

@@ -83,7 +83,7 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# Bytes objects allocate the memory, because NumPy's arrays use huge pages if they can.
+# The program allocates bytes objects. NumPy's arrays use huge pages if they can, and huge pages cause few page faults.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

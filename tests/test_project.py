@@ -70,13 +70,13 @@ def test_project_copies_files_except_those_of_other_labels(directories, labels):
 
 def test_project_does_not_read_the_labels_before(directories, labels):
     ref, hyp, out = directories
-    (hyp / "punct").write_text("a-1 NONE\n")  # has too few labels, and one that is not in the set
+    (hyp / "punct").write_text("a-1 NONE\n")  # too few labels; NONE is not in the label set
     project(ref, hyp, out, labels)
     assert punct(out)["b-1"] == "PERIOD"
 
 
 @pytest.mark.parametrize(("ref", "hyp", "projected", "counts"), [
-    ("so um, went.", "so went", [1, 2], (1, 3, 1, 2, 1, 0, 0)),  # the mark moves to the first slot
+    ("so um, went.", "so went", [1, 2], (1, 3, 1, 2, 1, 0, 0)),  # the comma of `um` moves to the first slot
     ("um, so went.", "so went", [0, 2], (1, 3, 1, 2, 0, 0, 1)),
     ("so, um. went", "so went", [2, 0], (1, 3, 1, 2, 1, 1, 0)),
     ("so? went.", "", [], (1, 2, 2, 2, 0, 0, 2)),

@@ -77,7 +77,8 @@ def clitics(tmp_path):
     ("<s>", "", "s", "O"),
     ("maX", "", "max", "O"),
     ("X-ray", "", "x-ray", "O"),
-    ("a\u200db", "", "a\u200db", "O"),  # a joiner, a private-use character, and an unassigned one
+    # A word with a joiner, one with a private-use character, and one with an unassigned character.
+    ("a\u200db", "", "a\u200db", "O"),
     ("a\ue000b", "", "a\ue000b", "O"),
     ("a\u0378b", "", "a\u0378b", "O"),
 ])
@@ -315,7 +316,7 @@ def data(path, *texts):
     (["The US let us go. Us US, US", "us us us us"], {}),  # `us` is more frequent than `US`
     (["my iPhone, an iPhone an iphone"], {"iphone": "iPhone"}),
     (["a McX here"], {}),  # occurs only once
-    (["THE the The THE The x"], {}),  # not more frequent than `The`
+    (["THE the The THE The x"], {}),  # `THE` is not more frequent than `The`
     (["I see a B here. A b I"], {}),  # words of one letter are not learned
     (["no capital in this text", "none in this one"], {}),
     (["ALL ARE CAPITALS HERE", "ALL ARE CAPITALS HERE", "1996 2.5 ALL ALL"], {}),
@@ -448,7 +449,7 @@ def test_write_changes_marks_only(text, rng):
     split = reader.split(text)
     output = reader.write(split, [rng.choice(CHARS.names) for _ in split.tokens])
     assert [c for c in output if c not in DROPPED] == [c for c in text if c not in DROPPED]
-    # Without labels, no mark is added, and marks remain only inside a token, between two letters or two digits.
+    # With only the label N, no mark is added, and marks remain only inside a token, between two letters or two digits.
     bare = reader.write(split, ["N"] * len(split.tokens))
     assert sum(c in DROPPED for c in bare) == sum(c in DROPPED for token in split.tokens for c in token)
     assert all(c not in DROPPED for token in split.tokens if len(token) < 3 for c in token)

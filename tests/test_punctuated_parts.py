@@ -17,7 +17,7 @@ from punc.decoding.pack import pack
 WORDS = [f"w{i}" for i in range(20)]
 GROUP = 60  # tokens that are decoded at a time; few, so that several jobs have work
 OPTIONS = ["--nj=1", "--chunk-size=16", "--context=8"]
-# The number of words in each utterance of a stream. Stream c is longer than a group.
+# The number of words in each utterance of a stream. Streams c and g are longer than a group.
 LENGTHS = {"a": [7, 0, 30, 12], "b": [25], "c": [40] * 5, "d": [3] * 9, "e": [18, 22, 9], "f": [0, 50], "g": [33] * 3}
 # The punc command with small groups. If the file `kill` names a job, this job is killed while it decodes.
 PROGRAM = f"""
@@ -102,7 +102,7 @@ def test_join_prose_without_posteriors(model, data, tmp_path):
     (tmp_path / "casing").write_text("W3 w3\n")
     options = ["--posteriors=false", f"--casing={tmp_path / 'casing'}", "--scale=O=0.5"]
     expected = one_job(model, data, tmp_path / "out", *options)
-    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # writes posteriors, which must be removed
+    run("punctuate", *OPTIONS, model, data, tmp_path / "out")  # writes posteriors, which `join` must remove
     parts = make_parts(model, data, tmp_path / "parts", 3)
     parts = make_parts(model, data, tmp_path / "parts", 3, *options)  # replaces parts that have posteriors
     assert run("join", tmp_path / "out", *parts) == 0
@@ -148,7 +148,7 @@ def test_decode_in_jobs_one_killed(recipe):
     assert (done.stderr, done.returncode) == ("", 0)
     assert content(recipe / "out/decode_test") == expected
     assert sorted(path.name for path in (recipe / "out").iterdir()) == ["decode_test", "log"]
-    decode(recipe, 3)  # has nothing to do
+    decode(recipe, 3)  # nothing is left to do
     assert sorted(path.name for path in (recipe / "out/log").iterdir()) == [
         "decode_test.1.log", "decode_test.2.log", "decode_test.3.log", "decode_test.log"]
 

@@ -29,7 +29,7 @@ from punc.training.ranks import Ranks, find_ranks
 from punc.training.train import train
 
 torch.set_num_threads(1)
-torch.sparse.check_sparse_tensor_invariants.disable()  # the default, but setting it avoids a warning
+torch.sparse.check_sparse_tensor_invariants.disable()  # PyTorch warns if this default is not set explicitly
 LSTM = {"embedding_dim": 6, "hidden_dim": 8, "init_range": 0.1}
 CRF = {"embedding_dim": 6, "hidden_dim": 6, "characters": False, "layers": 1, "dropout": 0.0, "unknown": 0.0}
 TASK = {"train_set": "train_short", "dev_set": "dev_short", "threads": 1, "min_improvement": 0.0, "epochs": 1}
@@ -255,7 +255,7 @@ def test_ranks_write_and_log_once(pair, capsys):
     said, losses = texts_and_losses(capsys.readouterr().err.splitlines())
     texts, of_ranks = texts_and_losses((pair / "said-all.0").read_text().splitlines()[:3])
     assert texts == said
-    assert of_ranks == pytest.approx(losses, abs=2e-5)  # summed in a different order
+    assert of_ranks == pytest.approx(losses, abs=2e-5)  # the ranks add up the losses in a different order
     assert (pair / "said-all.1").read_text() == ""
     assert sorted(os.listdir(pair / "two/stateful")) == sorted(os.listdir(pair / "once"))
     assert (pair / "two/stateful/conf").read_text() == (pair / "once/conf").read_text()
@@ -298,7 +298,7 @@ def test_ranks_are_those_of_the_environment(monkeypatch):
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
         monkeypatch.delenv(name, raising=False)
     assert find_ranks().size == 1
-    monkeypatch.setenv("WORLD_SIZE", "1")  # torchrun --nproc-per-node 1
+    monkeypatch.setenv("WORLD_SIZE", "1")  # as torchrun --nproc-per-node 1 sets it
     assert find_ranks().size == 1
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(InputError, match=r"^WORLD_SIZE=4 is set, but no RANK; start all ranks by torchrun, or unset"):

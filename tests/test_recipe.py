@@ -464,7 +464,7 @@ def kill_midway(recipe, stage, **systems):
             break
         time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.pid, signal.SIGSTOP)  # no process can start after this
+        os.killpg(job.pid, signal.SIGSTOP)  # stopped first, so that the recipe starts no further processes
         for group in groups_below(job.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
@@ -475,7 +475,7 @@ def groups_below(pid):
     """Return the process groups of a process and its descendants. The groups of run.pl's jobs outlive run.pl."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # the process has ended
+        with contextlib.suppress(OSError):  # a process may end in the meantime
             _, parent, group = stat.read_text().rpartition(")")[2].split()[:3]
             rows.append((int(stat.parent.name), int(parent), int(group)))
     below, groups = {pid}, {pid}
@@ -490,7 +490,7 @@ def states(recipe):
     for path in recipe.rglob("*"):
         if path in (recipe / "exp", recipe / "exp/.run.lock"):
             continue
-        with contextlib.suppress(FileNotFoundError):  # the file has been renamed
+        with contextlib.suppress(FileNotFoundError):  # a file may be renamed in the meantime
             yield path, path.stat().st_mtime_ns
 
 
@@ -502,11 +502,12 @@ def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
     for stage in STAGES:
         killed.append(kill_midway(recipe, stage, systems=system) == -signal.SIGKILL)
         run(recipe, "--stage", stage, "--stop-stage", stage, systems=system)
-    assert sum(killed) >= len(STAGES) - 1  # a stage may end before the kill
+    assert sum(killed) >= len(STAGES) - 1  # one stage may end before the kill
     header, *rows = (finished / "exp/RESULTS.tsv").read_text().splitlines(keepends=True)
     of_system = [row for row in rows if row.startswith(f"{system}\t")]
     assert (recipe / "exp/RESULTS.tsv").read_text() == header + "".join(of_system)
-    # A process that is killed after its last rename leaves its lock file, which is not locked.
+    # Lock files may differ: a process that is killed after its last rename leaves its lock file, which is no longer
+    # locked.
     scored = {name for name in files(finished) if not re.match("exp/T-LSTM/decode", str(name))}
     assert {name for name in files(recipe) if name.name not in (".lock", "tests.tsv")} == (
         {name for name in scored if name.name != "tests.tsv"})

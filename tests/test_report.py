@@ -180,7 +180,7 @@ def test_choose_large_set_stays_in_streams_and_under_the_limit():
         begins = np.cumsum([0, *sizes])
         ranges = choose(begins, 10_000)
         slots = sum(end - begin for begin, end in ranges)
-        assert 9_000 < slots <= 10_050  # the sample has a slot of each stream
+        assert 9_000 < slots <= 10_050  # may exceed 10,000, because each stream drawn gets at least one slot
         for begin, end in ranges:
             stream = np.searchsorted(begins, begin, side="right") - 1
             assert begin < end <= begins[stream + 1]
@@ -272,7 +272,7 @@ def test_precision_recall_average_precision_is_scikit_learns():
     for size in (5, 400):
         expected = rng.random(size) < 0.3
         expected[0] = True
-        posterior = np.round(rng.random(size), 2)  # rounded, so that some are equal
+        posterior = np.round(rng.random(size), 2)  # rounded, so that some posteriors are equal
         found = precision_recall(posterior, expected, posterior > 0.5)
         assert found.average_precision == pytest.approx(100 * metrics.average_precision_score(expected, posterior))
 

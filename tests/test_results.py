@@ -94,7 +94,7 @@ def epoch(number, seconds):
 @pytest.mark.parametrize(("logs", "cost"), [
     # The run stopped after epoch 2 and continued. All epochs train at 1,000 words/s.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(3, 20.0)}, Cost("X", 3, 40, 1000)),
-    # The run stopped before it stored epoch 2, and trained it twice. Only the second time counts.
+    # The run stopped before it stored its last epoch, and trained it twice. Only the second time counts.
     ({"train.1.log": epoch(1, 10.0) + epoch(2, 10.0), "train.log": epoch(2, 20.0)}, Cost("X", 2, 30, 1000)),
     ({"train.1.log": epoch(1, 10.0), "train.log": epoch(1, 20.0)}, Cost("X", 1, 20, 1000)),
     # The tenth log comes after the ninth. Logs with other names do not count.
@@ -374,7 +374,7 @@ def test_results_keep_adds_rows_of_another_machine(tmp_path):
     assert (second / "results/pauses.png").read_bytes() == b"picture"
     text = (second / "RESULTS.md").read_text()
     assert "```sh\n./run.sh --systems A\n./run.sh --systems B\n```" in text
-    # These pages, too, can be rendered again from the tables.
+    # Pages with kept rows, too, can be rendered again from the tables.
     assert main(["results", "--render", "true", str(second)]) == 0
     assert (second / "RESULTS.md").read_text() == text
     assert main(["results", "--render", "true", "--keep", str(first), str(second)]) == 1

@@ -108,7 +108,7 @@ def test_run_pick_failed_and_incomplete(run_pl, tmp_path):
         result = run_pl(*pick, "JOB=1:3", "a.JOB.log", "echo", "JOB", ">>ran", ";", "[", "JOB", "!=", "2", "]")
         assert result.returncode == code
         return "".join(sorted((tmp_path / "ran").read_text().split()))
-    assert ran("--pick", "failed") == "123"  # no job has run yet
+    assert ran("--pick", "failed") == "123"  # no job has run yet, so all count as failed
     (tmp_path / "a.3.log").write_text("# killed\n")
     assert ran("--pick", "incomplete") == "3"
     assert ran("--pick", "incomplete") == ""
@@ -140,7 +140,7 @@ def test_run_through_symlink(tmp_path, link):
     (("--mem",), "--mem needs a value"),
     (("JOB=0:2", "a.JOB.log", "true"), "no job range: JOB=0:2"),
     (("JOB=3:2", "a.JOB.log", "true"), "no job range: JOB=3:2"),
-    (("JOB=1:", "a.JOB.log", "true"), "no job range: JOB=1:"),          # JOB=1:$nj without nj
+    (("JOB=1:", "a.JOB.log", "true"), "no job range: JOB=1:"),          # as `JOB=1:$nj` without a value of nj
     (("JOB=1:four", "a.JOB.log", "true"), "no job range: JOB=1:four"),
     (("JOB=1:2", "a.log", "true"), "2 jobs would write one log, a.log; put JOB in its name"),
     (("--max-jobs-run", "many", "a.log", "true"), "--max-jobs-run needs a number"),

@@ -15,7 +15,7 @@ from punc.timing.align import align_words
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # where Debian installs it
+SCLITE = shutil.which("sclite", path=os.environ["PATH"] + ":/usr/lib/sctk/bin")  # Debian installs it in sctk/bin
 
 
 def sclite(place, pairs):

@@ -84,7 +84,7 @@ def test_score_against_other_system(work, capsys):
     assert found["Err"].p < 0.01
     assert re.search(r"^Err +100\.0 +8\.8 +\+91\.2 \S+ … \S+ +0\.0005$", capsys.readouterr().out, re.M)
     score(hypothesis="bad", out="two")
-    assert not (work / "two/against.tsv").exists()  # the old file is from another run
+    assert not (work / "two/against.tsv").exists()  # the second run removes the file of the first
 
 
 @pytest.mark.parametrize(("options", "message"), [

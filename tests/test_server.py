@@ -287,9 +287,10 @@ def test_clients_that_misbehave_harm_no_other():
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
-            half = await stack.enter_async_context(connect(url, close_timeout=0.1))  # no closing frame comes
+            # A short timeout, because the server will send no closing frame.
+            half = await stack.enter_async_context(connect(url, close_timeout=0.1))
             await half.send(['{"word": "ha', "lf", '"}'])
-            half.transport.write(b"\x81\xfe")  # the beginning of a frame
+            half.transport.write(b"\x81\xfe")  # only the beginning of a frame
             gone = await connect(url)
             await gone.send("some words")
             gone.transport.abort()
@@ -335,7 +336,7 @@ def test_limits_and_health():
             assert (health["status"], health["connections"], health["max_connections"]) == ("ok", 2, 2)
         while json.loads((await asyncio.to_thread(ask, url, "/health"))[2])["connections"]:
             await asyncio.sleep(0.01)
-        async with connect(url) as socket:  # the server accepts a new client
+        async with connect(url) as socket:  # now the server accepts a new client
             await socket.send('{"eof": 1}')
             assert await socket.recv() == '{"eof": 1}'
         async with connect(url + "?output=vosk&max_delay=0.05") as socket:

@@ -138,7 +138,8 @@ def test_path_failed_setup_stops_recipe(checkout, tmp_path):
     assert (result.stdout, result.returncode) == ("", 1)
 
 
-# This pip records the requested versions of torch, refuses those that are not in $OFFERED, and installs the others.
+# This stand-in for pip records the requested versions of torch, refuses those that are not in $OFFERED, and installs
+# the others.
 PIP = """#!/bin/bash
 site=$(dirname "$0")/../lib/python3.11/site-packages
 case "$*" in

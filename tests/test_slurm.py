@@ -28,7 +28,7 @@ SLURM_PL = ROOT / "utils/slurm.pl"
 SEARCH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
-# This simulated sbatch records its arguments. If there is only one job, this sbatch also runs the script.
+# This stand-in for sbatch records its arguments and, if there is only one job, runs the script.
 
 STAND_IN = """#!/bin/bash
 printf '%s\\n' "$@" >asked
@@ -165,7 +165,7 @@ def test_sbatch_newline_in_a_name_runs_nothing(place):
     assert (result.stderr, result.returncode) == ("", 0)
     assert Path(log).read_text().startswith('# echo "x\n#   y"\n# Started at ')
     assert not Path("ran").exists()
-    assert "\n%%j/q/a.log\n" in Path("asked").read_text()  # sbatch replaces %j in --output
+    assert "\n%%j/q/a.log\n" in Path("asked").read_text()  # escaped, because sbatch replaces %j in --output
 
 
 @pytest.mark.parametrize(("answers", "codes", "reasons"), [

@@ -71,7 +71,7 @@ def test_targets_are_aligned_by_slots(taught, token_type, name, members):
     data, targets = store.set(name), read_targets(taught / "targets", store, name)
     found, slots = targets[np.arange(len(data.ids))], data.labels >= 0
     expected = np.concatenate([posteriors(taught, member) for member in members])
-    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # rounded to multiples of 1/255
+    np.testing.assert_allclose(found[slots], expected, atol=0.008)  # targets are multiples of 1/255
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-6)
     assert np.ptp(expected, axis=0).min() > 0.05  # the teacher's posteriors differ between slots
     assert (found[~slots] == [1, 0, 0]).all()

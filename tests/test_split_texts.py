@@ -223,7 +223,7 @@ def test_split_texts_speakers_of_a_table_and_of_lines(corpus, capsys):
     assert [line.split()[-1] for line in err[1:4]] == ["1", "1", "3"]
     assert not [line for line in err if "speak in train" in line]
     with open("texts/t19.txt", "a") as file:
-        file.write("#speaker s0\n")  # also the speaker of t00
+        file.write("#speaker s0\n")  # s0 is also the speaker of t00
     main(["--speakers", "speakers", "texts", "split2"])
     of = {name: part for part, names in lists("split2").items() if part in SETS[:3] for name in names}
     assert of["t19.txt"] == of["t00.txt"]

@@ -88,7 +88,7 @@ def stopped(tmp_path):
 def test_signal_ends_the_program_with_one_line(stopped, program, number, line, status):
     errors, code, seconds = stopped(program, number, number)
     assert (errors, code) == (line, status)
-    assert seconds < 10  # for a busy machine; the campaign allows 2 s
+    assert seconds < 10  # s; a busy machine may take longer than the 2 s that tests/campaign allows
 
 
 def test_signal_ends_the_program_while_workers_are_busy(stopped):

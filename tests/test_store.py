@@ -248,7 +248,7 @@ def test_make_store_killed_while_renaming_leaves_no_store(place, monkeypatch):
 
     def replace(*names):
         calls.append(names)
-        if len(calls) == 4:  # the vocabulary and the label set have been written, one file has been renamed
+        if len(calls) == 4:  # after the vocabulary and the label set have been written, and one file has been renamed
             raise KeyboardInterrupt
         os.rename(*names)
 

@@ -198,7 +198,7 @@ def test_signal_ends_live_input_with_all_words_out():
         with subprocess.Popen(LIVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               bufsize=0) as process:
             process.stdin.write(b" ".join(WORDS_LIVE))
-            out = process.stdout.read(3)  # the process is reading
+            out = process.stdout.read(3)  # the first output shows that the process is reading
             process.send_signal(number)
             rest, error = process.communicate(timeout=30)
         assert plain(out + rest) == WORDS_LIVE

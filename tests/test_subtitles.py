@@ -283,7 +283,7 @@ def parse(text, header=""):
 def test_srt_and_vtt_of_any_words(spoken, cuts):
     words, *_ = arguments = spoken_words(spoken, cuts)
     found = make_cues(*arguments)
-    # Both formats contain the same cues, and all words.
+    # SRT and WebVTT contain the same cues, and all words.
     for text, header in ((srt(list(cue_texts(words, found))), ""), (vtt(list(cue_texts(words, found))), "WEBVTT\n")):
         shown = parse(text, header)
         lines = [line for _, _, lines in shown for line in lines]

@@ -133,7 +133,7 @@ def test_encode_gives_every_word_a_slot_in_any_process(token_type, made):
     assert encoding.slots[-1] == len(encoding.ids) - 1
     encode = made[token_type].word_encoder()
     assert [id for word in words for id in encode(word)] == encoding.ids.tolist()
-    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # as in a worker process
+    same(encoding, pickle.loads(pickle.dumps(made[token_type].encode))(words))  # pickled, as for a worker process
 
 
 def test_class_tokenizer_latin_words_and_numbers_are_a_token_each(tmp_path):

@@ -129,7 +129,7 @@ def test_read_json_as_the_package_reads_it(tokenizers):
     assert broken != content
     try:
         read = EncoderTokenizer(broken)
-    except InputError:  # other versions of the package refuse the file
+    except InputError:  # some versions of the package refuse the file
         return
     assert read.vocabulary.tokens == tokenizers["bert"].vocabulary.tokens
 

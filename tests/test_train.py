@@ -59,13 +59,14 @@ class BothWays(NeuralModel):
 
 @pytest.fixture
 def both_ways(monkeypatch):
-    module = importlib.import_module("punc.models.base.build")  # the package also has a function `build`
+    # Imported by name, because the package also has a function `build`.
+    module = importlib.import_module("punc.models.base.build")
     found = module.model_class
     for place in (module, punc.training.train):
         monkeypatch.setattr(place, "model_class", lambda name: BothWays if name == "both_ways" else found(name))
 
 
-# Kinds of training by name: the model, its options, and training options.
+# Training runs by name: the model, its options, and training options.
 RUNS = {
     "stateful": ("t_lstm", SMALL, SETTINGS),
     "stateful-adam": ("t_lstm", SMALL, SETTINGS | {
@@ -82,7 +83,8 @@ RUNS = {
     "whole-short": ("both_ways", {"size": 8, "dropout": 0.1}, SETTINGS | {
         "train_set": "train_short", "dev_set": "dev_short", "optimizer": "adam", "learning_rate": 0.02}),
 }
-KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")  # runs that are continued in different ways
+# Runs that continue in different ways after a kill.
+KINDS = ("stateful", "stateful-linear", "parts", "whole-chunks")
 
 
 def run(store, directory, name, **changes):
@@ -252,7 +254,7 @@ def test_train_killed_before_a_renaming_continues(name, toy_store, tmp_path, bot
     with monkeypatch.context() as patch:
         calls = count_and_kill(patch, 1 << 30)
         whole = run_two_epochs(toy_store, tmp_path / "whole", name)
-    moments = range(len(calls)) if name == "stateful" else [2, 3]  # best.pt and progress.pt of epoch 2
+    moments = range(len(calls)) if name == "stateful" else [2, 3]  # best.pt and progress.pt are renamed in epoch 2
     assert len(calls) == 2 * 2 + 4
     for moment in moments:
         directory = tmp_path / str(moment)
@@ -362,7 +364,7 @@ def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path,
     with monkeypatch.context() as patch:
         written = kill_within_an_epoch(patch, 1 << 30)
         assert same(run_two_epochs(toy_store, tmp_path / "written", name), whole)
-    for moment in {1, len(written) // 2, len(written)}:  # in the first and second epoch
+    for moment in {1, len(written) // 2, len(written)}:  # kills in the first and in the second epoch
         directory = tmp_path / str(moment)
         with monkeypatch.context() as patch:
             kill_within_an_epoch(patch, moment)

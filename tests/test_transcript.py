@@ -461,7 +461,8 @@ def japanese(tmp_path_factory):
     tokenizer = ClassTokenizer(vocabulary)
     tokenizer.write(place)
     network = create("fc_lstm", vocabulary, labels, {"ahead": 0, "embedding_dim": 3, "hidden_dim": 3}, tokenizer)
-    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]  # the label of each token, which determines all weights
+    # The label of each token, one-hot. All other weights only pass the label on.
+    by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]
     none, gates = torch.zeros(3, 3), torch.tensor([20.0, -20, 0, 20]).repeat_interleave(3)
     weights = {"embedding.weight": by_token, "lstms.lstm.weight_ih_l0": torch.cat([none, none, 9 * torch.eye(3), none]),
                "lstms.lstm.weight_hh_l0": torch.zeros(12, 3), "lstms.lstm.bias_ih_l0": gates,

@@ -73,7 +73,7 @@ def test_random_files_words_and_times_come_back(read, name, rows):
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    # SRT in the variants that players accept
+    # SRT and WebVTT in variants that players accept
     ("1\n00:00:20 --> 00:00:24\na b\n\n2\n00:00:24 --> 00:00:27\nc\n", None),  # no milliseconds
     ("00:00:01,000 --> 00:00:03,000\na b\n\n00:00:03,000 --> 00:00:05,000\nc\n", None),  # no numbers
     ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers next to times

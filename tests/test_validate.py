@@ -28,7 +28,7 @@ def test_fields():
     assert fields(" a \t b  ") == ["a", "b"]
     assert fields("") == []
     assert fields(" ") == []
-    # Kaldi does not split fields at these spaces.
+    # Like Kaldi, `fields` does not split at no-break spaces, ideographic spaces and line separators.
     assert fields("a\u00a0b\u3000c d\u2028e") == ["a\u00a0b\u3000c", "d\u2028e"]
 
 
@@ -159,7 +159,7 @@ def test_validate_mistake_names_file_and_line(data, name, content, line, what):
         assert error.value.line == line
     assert error.value.remedy
     assert "\n" not in str(error.value)
-    # In these three cases, two tables contradict each other, and the error may name either of them.
+    # In the three cases below, two tables contradict each other, and the error may name either of them.
     if what not in ("'r1' is missing either here or in segments", "no line for 'a-2'", "no line for 'b-1'"):
         assert (error.value.file.name) == ("punct" if "labels" in what else name)
 

@@ -28,7 +28,7 @@ def write_tokenizer(kind: str, directory: Path) -> tuple[int, dict[str, int]]:
     config.json."""
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
-    tokenizer.enable_truncation(5)  # as some directories do
+    tokenizer.enable_truncation(5)  # the tokenizer.json of some encoders sets truncation and padding
     tokenizer.enable_padding(length=5)
     tokenizer.save(str(directory / "tokenizer.json"))
     return tokenizer.get_vocab_size(), specials

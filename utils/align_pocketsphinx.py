@@ -29,7 +29,7 @@ from punc.transcripts.ctm import write_ctm
 
 # Samples. A recording longer than LONGEST is recognised in parts; all except the last are longer than SHORTEST.
 LONGEST, SHORTEST = 30 * RATE, 20 * RATE
-QUIET = RATE // 5  # samples; length of the quiet stretch at which a part ends
+QUIET = RATE // 5  # samples; length of the quiet stretch in the middle of which a part ends
 
 
 def options() -> OptionParser:

@@ -87,7 +87,7 @@ def _job_range(text: str) -> tuple[str, range]:
 
 def quote(argument: str) -> str:
     """Return an argument for bash. Only an argument with spaces is quoted, so that an escaped | or > works."""
-    if re.fullmatch(r"\S+", argument, re.ASCII):  # bash does not split words at other Unicode spaces
+    if re.fullmatch(r"\S+", argument, re.ASCII):  # re.ASCII: bash does not split words at Unicode spaces
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'
 
@@ -122,7 +122,7 @@ def run_job(command: str, log: str, threads: int = 1, note: str = "", running: s
     running   a set that contains the job's process while it runs; if given, the process leads its own process group
     """
     start = time.time()
-    shown = command.replace("\n", "\n#   ")  # all lines of the head are comments
+    shown = command.replace("\n", "\n#   ")  # every line of the head begins with #
     head = [f"# {shown}", f"# Started at {_now()}", *([f"# {note}"] if note else []), "#\n"]
     with open(log, "ab", buffering=0) as output:
         output.write(os.fsencode("\n".join(head)))

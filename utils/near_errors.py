@@ -27,7 +27,7 @@ def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.nd
 
 def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
     """Return whether each slot of the recognised words is near an error, (N,). The end of the text is not an error."""
-    index = np.full(len(recognized) + 1, -1)  # for each correctly recognised word, its index in `said`
+    index = np.full(len(recognized) + 1, -1)  # for each correct word, its index in `said`; else −1
     index[-1] = len(said)
     for i, j in enumerate(align_words(said, recognized).ref_to_hyp):
         if j >= 0 and said[i] == recognized[j]:

@@ -21,7 +21,8 @@ FRAMES = 100  # frames/s
 # Wide beams for alignment, the narrower ones first. Recognition tries pocketsphinx's default beams first; wide beams
 # would take three times as long and find the same words.
 BEAMS = ({"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}, {"beam": 1e-160, "wbeam": 1e-120, "pbeam": 1e-160})
-FAINT = 2  # of 32768; peak of noise that is added if alignment fails, for example because of digital silence at the end
+# Peak, of 32768, of the noise that is added if alignment fails, for example because the end is digital silence.
+FAINT = 2
 MAX_STATES = 5000  # maximum number of active states; with more states, decoding takes longer but finds the same words
 VOICE = "kal16"  # a voice of flite
 
@@ -80,7 +81,7 @@ class Sphinx:
         return []
 
     def _decoder(self, **options: Any) -> Any:
-        from pocketsphinx import Config, Decoder  # imported here, because other functions work without it
+        from pocketsphinx import Config, Decoder  # imported only when needed: other functions work without the package
 
         key = tuple(options.items())
         if key not in self._decoders:

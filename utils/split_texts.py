@@ -40,7 +40,7 @@ from punc.text.passages import file_name, sorted_streams
 
 PIECES = 40  # about this many pieces are made if there are too few texts
 CUT = "text"  # directory of the pieces
-LONG = 5  # words; a sentence of this length is rarely in two texts by chance
+LONG = 5  # words; a sentence of at least this length is rarely in two texts by chance
 WIDTH = 70  # maximum number of characters of a sentence to show
 HELD_OUT = [name for name in SHARES if name != "train"]
 Sets = Mapping[str, Sequence[Path]]

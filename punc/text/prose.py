@@ -25,11 +25,13 @@ from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
 PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# A token's shape: w letter or symbol, d digit, p any other character, except that `'-/_.,:–` stay.
+# WORD matches shapes of tokens: w stands for a letter or symbol, d for a digit, each of `'-/_.,:–` for itself, and p
+# for any other character.
 WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
-END_MARKS = frozenset(".,:;?!")  # most tokens end in one of these or in a letter
-MOST_GAPS = 10_000  # the labels of at most this many gaps (the marks between two words) are cached
+# `TextReader.token` has a fast path for tokens of letters that end in at most one of these marks.
+END_MARKS = frozenset(".,:;?!")
+MOST_GAPS = 10_000  # the cache of labels is cleared when it has more gaps (the marks between two words) than this
 
 
 class Parts(NamedTuple):
@@ -99,7 +101,7 @@ class Clitics:
         if lower in self.words:
             parts = self.words[lower]
             return [with_capital(parts[0]), *parts[1:]] if word[:1].isupper() else parts
-        if len(lower) == len(word):  # otherwise, indices differ: lower() converts İ to two characters
+        if len(lower) == len(word):  # İ has two characters in lower case, so an index in `lower` would not fit `word`
             for clitic in self.beginnings:
                 if lower.startswith(clitic) and len(lower) > len(clitic):
                     return [word[:len(clitic)], *self.split(word[len(clitic):])]
@@ -123,8 +125,8 @@ class TextReader:
 
     def token(self, token: str) -> Parts:
         letters = token[:-1] if token[-1:] in END_MARKS else token
-        plain = letters.isalpha() and "ʼ" not in letters  # ʼ is a letter in Unicode, but PLAIN replaces it
-        if plain and self.lowercase and not self.clitics:  # a fast path for most tokens, with the same result
+        plain = letters.isalpha() and "ʼ" not in letters  # isalpha() is true of ʼ, which PLAIN must replace
+        if plain and self.lowercase and not self.clitics:  # a fast path for most tokens; equals the code below
             return Parts("", letters.lower(), self._gap_label(token[len(letters):], letters[0].isupper()))
         if plain and letters is token:
             return self._parts("", [(token, "")])
@@ -134,7 +136,8 @@ class TextReader:
         words, shape = [], token.translate(TOKEN_SHAPE)
         found = list(WORD.finditer(shape))
         starts = [match.start() for match in found] + [len(token)]
-        # In tokenised text, a clitic is a separate token, and its apostrophe is not a quotation mark.
+        # In tokenised text, a clitic such as `'s` is a separate token. Its apostrophe is part of the word, not a
+        # quotation mark.
         if self.clitics and found and starts[0] and token[starts[0] - 1:found[0].end()].lower() in self.clitics.tokens:
             starts[0] -= 1
         for match, start, end in zip(found, starts, starts[1:]):
@@ -189,7 +192,7 @@ def legal(word: str) -> str:
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
     """Return the text of each word with its label, given the labels' names. Fast for long lists."""
     labels = list(labels)
-    # Most labels only add a mark after the word. The loop is only for words with other labels.
+    # Most labels only add a mark after the word. The loop changes only words with other labels.
     marks = {label.name: label.mark for label in label_set}
     others = {label.name for label in label_set if label.written[0] != "w"}
     result = list(map(str.__add__, words, map(marks.__getitem__, labels)))
@@ -217,7 +220,7 @@ class ProseWriter:
         self._labels = {label.name: label for label in labels}
         self._quotes = {label.name for label in labels if QUOTE in label.mark}
         self._ends = labels.sentence_ends
-        self._held: tuple[str, str, list[str]] | None = None  # id, stream, written words
+        self._held: tuple[str, str, list[str]] | None = None  # the next utterance to write: id, stream, marked words
         self._open = self._waits = self._joins = False
 
     def write(self, key: str, stream: str, words: Sequence[str], names: Sequence[str]) -> None:
@@ -233,7 +236,8 @@ class ProseWriter:
     def _release(self, last: bool) -> None:
         if self._held:
             key, _, texts = self._held
-            if last and self._open and texts and not self._waits:  # an opening quote without a next word is dropped
+            # If `_waits`, no word follows the opening quote, so it is dropped instead of closed.
+            if last and self._open and texts and not self._waits:
                 texts[-1] += QUOTE
             self._file.write(" ".join((key, *texts)).encode() + b"\n")
         if last:

@@ -29,12 +29,13 @@ from typing import NamedTuple
 from punc.text.abbreviations import BEGINS, ORDINAL, STARTER, WORD
 
 ABBREVIATION, BEGINNING, COLLOCATION = 0.3, 30.0, 7.88  # the paper's thresholds
-TOKEN = re.compile(r"\W*(\w(?:.*\w)?)(\.(?!\.))?(.*)", re.DOTALL)  # the core can begin in only one place
+# Group 1, the core, can begin only at the first letter or digit, so matching takes linear time.
+TOKEN = re.compile(r"\W*(\w(?:.*\w)?)(\.(?!\.))?(.*)", re.DOTALL)
 ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
 RARER = 10
-MIN_COUNT = 3  # the minimum count of an abbreviation, and of a word found by the orthographic heuristic
+MIN_COUNT = 3  # occurrences; rarer words are neither abbreviations nor found by the orthographic heuristic
 PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
     "first", "capital first", "inside", "small", "numbered", "last")
 
@@ -114,7 +115,8 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
             return NUMBERED
-        return FIRST if len(before.word) > 1 or before.end else ""  # unclear after an initial
+        # After an initial, it is unclear whether a sentence begins.
+        return FIRST if len(before.word) > 1 or before.end else ""
     return "" if before.dot or before.ellipsis else INSIDE
 
 

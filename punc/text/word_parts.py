@@ -31,7 +31,7 @@ URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
 TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DOTALL)
 MOST_TAGGED = 12  # the maximum number of words in a tag in brackets
-MOST_SUNG = 60  # the maximum number of words between music signs
+MOST_SUNG = 60  # the maximum number of words from one music sign to the next
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
@@ -43,11 +43,11 @@ class Token(NamedTuple):
     kind: int  # WORD, NUMBER, …
     lead: str
     core: str
-    before: str
-    marks: str  # `before` and `after` are the quotes and brackets around the marks
-    after: str
+    before: str  # quotes and brackets before the marks
+    marks: str  # such as `?!`; empty if there are none
+    after: str  # quotes and brackets after the marks
     words: tuple[str, ...]  # the words that a model reads instead of this word; may be empty
-    ends: bool  # whether the marks end a sentence
+    ends: bool  # whether the marks, or the period of a number, end a sentence
 
     @property
     def has_lower(self) -> bool:
@@ -114,7 +114,7 @@ class TokenReader:
 
     def _words(self, parts: list[str]) -> list[str]:
         words = (legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts)
-        return list(filter(None, words))  # a soft hyphen alone leaves an empty word
+        return list(filter(None, words))  # PLAIN removes soft hyphens, so a part may become empty
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))
@@ -152,7 +152,7 @@ def is_hidden(token: Token) -> bool:
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
     """Return which words are not speech, such as `[soft music]` or `♪ la la ♪` within a segment, bool (N,)."""
     inside = np.zeros(len(words), bool)
-    after = 0  # index of the first word after the last sequence found
+    after = 0  # index of the first word after the last tag or song found
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first
         if i < after:
             continue

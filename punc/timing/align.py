@@ -29,11 +29,12 @@ import numpy as np
 
 from punc.base.runs import previous_of, ranges, starts_of_runs
 
-EXACT = 10**10  # reference × hypothesis words; up to this size, texts are aligned as a whole, in up to a second
-STRIDE = 8192  # reference words per anchor; a larger stride gives more candidates for each anchor, but takes longer
-SUPPORT = 16  # more than this many n-grams near an anchor must have nearly the same offset, to exclude chance
+# Reference words × hypothesis words. Up to this product, two texts are aligned as a whole, which takes up to a second.
+EXACT = 10**10
+STRIDE = 8192  # reference words per anchor; a larger stride leaves more stretches to choose from, but takes longer
+SUPPORT = 16  # an anchor needs more than this many n-grams near it with nearly the same offset; fewer may be chance
 ANCHOR_LENGTHS = (6, 3)  # lengths of n-grams that are unique in both texts, in the order in which they are tried
-WINDOW = 30_000  # words of each text in a window, if long texts have no anchors
+WINDOW = 30_000  # words of each text in a window (geometric mean); windows are used if long texts have no anchors
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp
     for r1, h1 in zip(ref_ends, hyp_ends):
         a, b = ref[r0:r1], hyp[h0:h1]
         if np.array_equal(a, b):
-            blocks.append([(r1, h1, 0)])  # words before a block are paired in order
+            blocks.append([(r1, h1, 0)])  # an empty block at the end: `_pair` pairs the words before it in order
         else:
             blocks += [_matching_blocks(a[i0:i1], b[j0:j1]) + np.array([r0 + i0, h0 + j0, 0])
                        for i0, i1, j0, j1 in _parts(a, b)]
@@ -101,7 +102,7 @@ def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np
 
 def _matching_blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the runs of equal words as rows (start in a, start in b, length), with an empty run at the end."""
-    from rapidfuzz.distance import Levenshtein  # imported here, because the import takes 50 ms
+    from rapidfuzz.distance import Levenshtein  # imported only when needed, because the import takes 50 ms
 
     blocks = Levenshtein.editops(a.tolist(), b.tolist()).as_matching_blocks()
     return np.array([(block.a, block.b, block.size) for block in blocks], np.int64)
@@ -111,7 +112,7 @@ def _pair(blocks: np.ndarray, n_ref: int) -> np.ndarray:
     """Make `ref_to_hyp` from the matching blocks by the pairing rule. The last block is at the end of both texts."""
     ref_to_hyp = np.full(n_ref, -1, np.int64)
     ref_start, hyp_start, size = blocks.T
-    ref_before = previous_of(ref_start + size, 0)  # where the unmatched words before each block start
+    ref_before = previous_of(ref_start + size, 0)  # start of the unmatched reference words before each block
     hyp_before = previous_of(hyp_start + size, 0)
     n_pairs = np.minimum(ref_start - ref_before, hyp_start - hyp_before)
     for first_ref, first_hyp, length in (ref_start, hyp_start, size), (ref_before, hyp_start - n_pairs, n_pairs):
@@ -143,7 +144,8 @@ def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
     if not len(in_a):
         return []
     stride = in_a // STRIDE
-    order = np.arange(len(in_a))  # within a stretch, positions rise by one in both texts
+    # Within a stretch, positions rise by one in both texts, like `order`, so the differences below are constant.
+    order = np.arange(len(in_a))
     first = np.flatnonzero(starts_of_runs(in_a - order, in_b - order, stride))
     size = np.diff(np.append(first, len(in_a))) + n - 1
     start_a, start_b, stride = in_a[first], in_b[first], stride[first]
@@ -179,7 +181,8 @@ def _common_unique(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _rising(x: list[int], y: list[int]) -> list[tuple[int, int]]:
-    # Patience sorting: the top value of each pile, its point, and each point's link to the previous pile.
+    # Patience sorting: `tops` has the top value of each pile, `top_points` its index in y, and `before` links each
+    # point to a point of the previous pile.
     tops: list[int] = []
     top_points: list[int] = []
     before: list[int] = []

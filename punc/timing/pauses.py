@@ -29,7 +29,7 @@ from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table, sort_table
 from punc.timing.align import align_words
 
-SEGMENT_SLACK = 1.0  # s; a word may end this much after its utterance, because both ends are estimates
+SEGMENT_SLACK = 1.0  # s; both ends are estimates, so a word may end up to this much after its utterance
 
 
 class TimedWord(NamedTuple):
@@ -162,7 +162,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     """
     begins, ends = times[:, 0], times[:, 1]
     following = next_of(matched, -1)
-    if end is not None:  # the end is treated as a word that begins there
+    if end is not None:  # the end of the recording is treated as one more word
         begins = np.append(begins, end)
         ends = np.append(ends, end)
         following[-1:] = len(times)

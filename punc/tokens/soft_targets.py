@@ -20,9 +20,9 @@ from punc.tokens.store import Store, crc32_of
 from punc.tokens.store_set import StoreSet
 
 TARGETS = "targets.npy"
-ONE = 255  # the value for a probability of 1
+ONE = 255  # the uint8 that stands for a probability of 1
 BLOCK = 1 << 10  # tokens in a block; the number of slots before each block is computed in advance
-SUMMED = 1 << 20  # the number of labels that are read at once
+SUMMED = 1 << 20  # the number of labels that are read into memory at once
 AGAIN = "make the soft targets again: punc soft-targets"
 
 

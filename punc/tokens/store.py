@@ -32,8 +32,9 @@ from punc.tokens.tokenizer import TOKENIZER_FILES, read_tokenizer, tokenizer_cla
 logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
-LONGEST_PATH = 10_000  # the maximum number of characters of a path in `conf`
-STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))  # files of an older store to remove
+LONGEST_PATH = 10_000  # characters of a path in `conf`; of a longer path, the middle is left out
+# Patterns of files that are removed, because an older store may have left them.
+STALE = (*TOKENIZER_FILES[1:], *(f"*/{name}" for name in SET_FILES))
 
 
 class Store:

@@ -24,7 +24,7 @@ from punc.tokens.vocabulary import END
 logger = logging.getLogger(__name__)
 CHECKED = 1 << 18  # the number of items that are checked at once
 COPIED = 1 << 22  # the number of items that are copied at once
-UNKNOWN = {"pauses": np.nan, "turns": False}  # the values in a joined set for members without the array
+UNKNOWN = {"pauses": np.nan, "turns": False}  # the values in a joined set where a member lacks the array
 ARRAYS: dict[str, type] = {"ids": np.int32, "labels": np.int8, "pauses": np.float32, "turns": np.bool_}  # NAME.npy
 SET_FILES = (*(f"{name}.npy" for name in ARRAYS), "index")
 
@@ -33,7 +33,7 @@ class StoreSet(NamedTuple):
     """A set of a store. The arrays are memory-mapped and read-only. A missing array is None."""
 
     ids: np.ndarray  # int32 (N,)
-    labels: np.ndarray | None  # int8 (N,), -1 if there is no slot
+    labels: np.ndarray | None  # int8 (N,); -1: no slot after the token
     pauses: np.ndarray | None  # float32 (N,) in seconds; NaN: unknown
     streams: Iterable[str]  # the names of the streams
     offsets: np.ndarray  # int64 (streams + 1,): stream i is [offsets[i]:offsets[i + 1]] of the arrays

@@ -39,7 +39,7 @@ AGAIN = "make the store again: punc make-store --token-type={}"
 class Encoding(NamedTuple):
     ids: np.ndarray  # int32 (N,)
     slots: np.ndarray  # int64 (words,), ascending: the index of the token before each word's slot
-    lost: int  # the number of unknown tokens, of spelled words (`spelled`), or of characters left out (`char`)
+    lost: int  # the number of unknown tokens, of spelled words (for `spelled`), or of characters left out (for `char`)
 
 
 class Tokenizer(ABC):
@@ -190,13 +190,13 @@ class PieceTokenizer(Tokenizer):
     word is after its last piece. Raises InputError if the model is invalid."""
 
     summary = "{words} words, {tokens} pieces in {streams} streams, {percent:.2f} % unknown"
-    unknown: tuple[int, ...] = (UNK,)  # the tokens that stand for text without a piece
+    unknown: tuple[int, ...] = (UNK,)  # the tokens that stand for text for which the model has no piece
     cache: int = 1 << 18  # the cache is cleared when it contains more words than this
     file: ClassVar[str]  # the name of the model's file, which is next to the vocabulary
 
     def __init__(self, content: bytes, path: StrPath | None = None):
         self._content = content
-        self._pieces: dict[str, bytes] = {}  # the cache: word → the ids of its pieces, int32
+        self._pieces: dict[str, bytes] = {}  # word → the ids of its pieces, int32
         self.parse(content, path)
 
     def __getstate__(self) -> bytes:

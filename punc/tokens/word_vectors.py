@@ -41,7 +41,8 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
         raise InputError(f"the file has no vector for any of the {len(words)} words",
                          "give vectors of this language", path)
     default = vectors[rows[b"<unk>"]] if b"<unk>" in rows else vectors[own].mean(axis=0, dtype=np.float64)
-    extra, composed = [default], {}  # vectors to append to those of the file; word → index of its vector
+    # `extra`: vectors to append to those of the file. `composed`: word → index of its vector.
+    extra, composed = [default], {}
     for word, parts in ways.items():
         known = [(rows[one], rows[other]) for one, other in parts if one in rows and other in rows]
         if word not in rows and known:
@@ -99,7 +100,7 @@ def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[byte
         raise InputError(f"the header says {promised} words, but there are {len(seen)}",
                          "get the file again, or fix the header", path, 1)
     vectors = np.frombuffer(flat, np.float32).reshape(-1, dimensions)
-    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))  # numbers too large for float32
+    infinite = np.flatnonzero(~np.isfinite(vectors).all(axis=1))  # rows with numbers that are too large for float32
     if len(infinite):
         raise _misfit(b"", dimensions, path, lines[infinite[0]], False)
     return rows, vectors

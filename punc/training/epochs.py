@@ -67,7 +67,8 @@ class Epochs:
             sums = checksums(store, options)
             self._noise = StoreNoise(data, store, options.confusions, options.asr_noise, options.asr_noise_share,
                                      options.asr_noise_draws) if options.asr_noise else None
-            self._reading = -1  # the reading of the set for which the current errors were drawn
+            # The number of the pass over the set for which the current errors were drawn; −1: none yet.
+            self._reading = -1
         facts = {kebab(name): value for name, value in conf.items() if name not in (*NOT_COMPARED, "store")}
         facts |= {f"{name} (CRC-32)": value for name, value in sums.items()}
         ranks.check_same({**facts, "--device": net.device.type},
@@ -102,7 +103,7 @@ class Epochs:
         torch.manual_seed(batching.epoch_seed(options, number) + ranks.rank)
         self._run.begin_epoch(progress)
         reading = number // options.parts
-        if self._noise and reading != self._reading:  # each reading of the set has different errors
+        if self._noise and reading != self._reading:  # each pass over the set has different errors
             self._reading = reading
             self._cut(self._noise.draw(batching.epoch_seed(options, reading)))
         batches = batching.epoch_batches(net, self._data, self._chunks, options, number, ranks, self._teacher)

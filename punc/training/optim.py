@@ -27,7 +27,7 @@ class Optimizer:
         self.weights = [w for w in model.parameters() if w.requires_grad]
         self.sparse = sparse = [w for w in self.weights if id(w) in sparse_ids]
         self.dense = dense = [w for w in self.weights if id(w) not in sparse_ids]
-        torch.sparse.check_sparse_tensor_invariants.disable()  # this is the default, set here to avoid a warning
+        torch.sparse.check_sparse_tensor_invariants.disable()  # PyTorch warns if this default is not set explicitly
         self._parts: list[torch.optim.Optimizer] = []
         eps: dict[str, Any] = {} if name == "sgd" else {"eps": epsilon}
         if dense:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
-import torch.distributed.nn  # must be imported before there is a group: see `Ranks.join`
+import torch.distributed.nn  # must be imported before there is a process group: see `Ranks.join`
 
 from punc.base import log
 from punc.base.errors import InputError
@@ -23,7 +23,7 @@ from punc.base.processor import find_device
 
 Value = TypeVar("Value")
 TIMEOUT = datetime.timedelta(minutes=30)  # long, because ranks wait while the first rank scores the development set
-LAST_WORDS = datetime.timedelta(seconds=5)  # the time in which a rank with an error must print it
+LAST_WORDS = datetime.timedelta(seconds=5)  # ranks wait at most this long for another rank to print its error
 LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one process"
 
 
@@ -76,7 +76,7 @@ class Ranks:
         error, because torchrun kills all ranks soon after the first of them has ended."""
         with contextlib.suppress(InputError, RuntimeError):
             self.gather(None)
-            if silent:  # waits until the rank with the error has ended
+            if silent:  # another rank prints the error; wait until it has ended
                 torch.distributed.all_reduce(torch.zeros(1), async_op=True).wait(LAST_WORDS)
 
     @contextlib.contextmanager

@@ -59,7 +59,7 @@ class Place(NamedTuple):
     batches: int = 0  # the number of finished batches
     seconds: float = 0.0  # the training time of the finished batches
     steps: int = 0  # the number of finished batches with a loss
-    loss: Tensor | None = None  # the sum of the losses, (); None stands for 0
+    loss: Tensor | None = None  # the sum of the losses, shape (); None stands for 0
     state: State = ()  # the model's state after the finished batches
 
 

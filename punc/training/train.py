@@ -169,7 +169,7 @@ def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) ->
         return False
     content = read_checkpoint(path)
     check_conf(content, path, conf)
-    _remove_states(directory)  # a run that was killed after it wrote FINAL leaves these files
+    _remove_states(directory)  # a run that was killed after it wrote FINAL leaves epoch.pt, best.pt or progress.pt
     if (Path(conf["store"]) / "conf").is_file():
         _check_store(directory, Store(conf["store"]), content.get("store"), options)
     logger.info("punc train: %s is finished", path)
@@ -188,6 +188,7 @@ def _check_store(directory: Path, store: Store, saved: Any, options: TrainingOpt
 
 
 def _remove_states(directory: Path) -> None:
-    # progress.pt is removed last: while it exists, utils/train.sh calls punc train again, which removes the others.
+    # progress.pt is removed last: while it exists, utils/train.sh calls punc train again, which removes the other
+    # files.
     for name in (EPOCH, BEST, PROGRESS):
         (directory / name).unlink(missing_ok=True)

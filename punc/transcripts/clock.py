@@ -37,7 +37,7 @@ def number(text: str, unit: float = 1) -> float:
 def checked_number(text: str, what: str, error: Callable[[str, str], InputError]) -> float:
     """Convert a string to a finite number. Raises `error(what is wrong, remedy)` if the string is not one."""
     try:
-        number = math.nan if "_" in text else float(text)  # only Python reads 1_000 as a number
+        number = math.nan if "_" in text else float(text)  # float() would read 1_000, unlike other programs
     except ValueError:
         number = math.nan
     if not -math.inf < number < math.inf:

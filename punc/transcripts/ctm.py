@@ -30,8 +30,9 @@ from punc.transcripts.source import PartsDocument
 from punc.transcripts.transcript import Text
 
 CTM_SILENCE = frozenset(("<eps>", "<sil>", "<SIL>", "!SIL"))
-MAX_OVERLAP = 1.0  # s; in a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most
-ROUNDING = 1e-6  # s; times that differ by less count as equal
+# s; a longer overlap is an error. In a real CTM of 34 calls, 300 of 270,000 words overlap, by 0.6 s at most.
+MAX_OVERLAP = 1.0
+ROUNDING = 1e-6  # s; an overlap of up to this is a rounding error and does not count
 KEY = re.compile(rb"[ \t]*([^ \t\n]+)")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # characters that are not allowed in a CTM
 # USUAL matches most lines. In a line that matches, only the times need a further check.

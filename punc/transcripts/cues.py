@@ -36,7 +36,7 @@ MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
-HEAD = 200  # the number of cues that are checked to find out whether captions roll
+HEAD = 200  # the number of cues, from the first one, that show whether captions roll
 LEAST = 3  # captions roll if at least LEAST and at least half of the HEAD cues repeat the previous cue
 GAP = 0.1  # s; after a longer gap between two cues, equal lines do not count as repeated
 MOST_LINES = 12  # the maximum number of lines of a cue that are compared
@@ -125,7 +125,8 @@ def _rolls(text: str, cues: Sequence[Stretch], markup: re.Pattern[str]) -> list[
 
 
 def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], rolls: Sequence[Roll]) -> list[Repeat]:
-    repeats, before = list[Repeat](), list[tuple[int, int]]()  # texts [first, last) of each line of the previous cue
+    # `before`: the texts [first, last) of each line of the previous cue.
+    repeats, before = list[Repeat](), list[tuple[int, int]]()
     for cue, rolled in zip(cues, rolls):
         said = before[len(before) - rolled.repeated:]
         for (start, stop), repeated in zip(rolled.lines, said):

@@ -7,7 +7,7 @@ from html import unescape
 SPECIAL = re.compile(r"<\|[^|<>\s]{1,40}\|>|&(?:amp;){0,3}(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
                      "|[\0\x1f\ufffd\ud800-\udfff]")
 EACH = re.compile(f"{SPECIAL.pattern}|.", re.S)
-TAG = "\x1f"  # stands for a tag in decoded texts: a white-space character that no text contains
+TAG = "\x1f"  # stands for a tag in decoded texts; a white-space character, so no word contains it
 
 
 def decoded(text: str) -> str:
@@ -34,7 +34,7 @@ def encoded(text: str, like: str) -> str:
 
 def _character(form: str) -> str:
     if form[0] == "&":
-        char = unescape(unescape(unescape(form)))  # some services escape twice or more
+        char = unescape(unescape(unescape(form)))  # some services escape texts two or three times
         return char if len(char) == 1 else form
     if form[0] == "<" and len(form) > 1:
         return TAG

@@ -14,9 +14,10 @@ from punc.transcripts.source import Source
 BETWEEN = re.compile(r"[\s,]*")  # separates the documents of a file
 INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
-HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # an exponent that may be too large
-RAW = range(0xDC80, 0xDD00)  # how a Source represents bytes that are not UTF-8
-OWN = 0x10FE00  # this module represents these bytes differently, because a JSON escape can also be a lone surrogate
+HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # an exponent with which a number may be too large for float64
+RAW = range(0xDC80, 0xDD00)  # the characters that a Source contains for bytes that are not UTF-8
+# The first of the characters that stand for these bytes in this module. A JSON escape could also be a lone surrogate.
+OWN = 0x10FE00
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")

@@ -129,7 +129,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
     if not any(document.values):
         return Transcript("JSON", [], document, encoding=source.encoding)
     found = list[tuple[JsonReader, list[Any]]]()
-    # Use the first row that finds at least as many words as each row before it, and times if the file has any.
+    # Use the first candidate that finds at least as many words as each one before it, and times if the file has any.
     for row, own in _candidates(documents):
         reader = _reader(row, document, own, timed)
         most = reader.words >= max((other.words for other, _ in found), default=1)
@@ -137,7 +137,7 @@ def read_json(source: Source, timed: bool = False) -> Transcript:
             return _transcript(source, reader, document)
         found.append((reader, own))
     for reader, own in found:
-        if reader.words:  # the file has times, but no times of words
+        if reader.words:  # the first candidate with words, although it finds no times in a file with times
             return _transcript(source, _reader(reader.shape.row, document, own, timed), document)
     stay = unread(document.values, [])
     partial = any(reader.skipped for reader, _ in found)

@@ -22,7 +22,8 @@ class JsonReader:
         self.skipped: list[Any] = []
         self._row, self._document, self._timed = row, document, timed
         self._segment, self._stream, self._recording = 0, -1, ""
-        self._begun = self._counted = 0  # indices: the stream's first text, and its first text not yet in `_before`
+        # Indices in `texts`: the stream's first text, and its first text whose words are not yet in `_before`.
+        self._begun = self._counted = 0
         self._before: list[str] = []  # words of the stream, folded for comparison
         self._spaced = False  # whether words include the space before them, as in Whisper's output
         self._open = False  # whether the end time of the last word is the end time of its segment

@@ -88,7 +88,7 @@ def seconds(value: Any, unit: float = 1) -> float:
         return value / unit if -LATEST * unit < value < LATEST * unit else math.nan
     if isinstance(value, dict) and ("seconds" in value or "nanos" in value):
         return seconds(value.get("seconds", 0)) + seconds(value.get("nanos", 0)) / 1e9
-    if isinstance(value, dict) and "relative" in value:  # the object also has an absolute time
+    if isinstance(value, dict) and "relative" in value:  # the object also has an absolute time, which is ignored
         return seconds(value["relative"], unit)
     if not isinstance(value, str) or len(value) >= 30:
         return math.nan
@@ -137,12 +137,12 @@ class JsonFormat(NamedTuple):
     speaker: str = "speaker"
     confidence: str = "confidence"
     language: str = "language"
-    speakers: str = ""  # turns: elements of a document with a time and the speaker who speaks from then on
+    speakers: str = ""  # the speakers' turns: elements of a document, each with a time and the speaker from then on
     repeats: str = ""  # texts that repeat the words of a document; each path gives one list of texts
     timed: str = ""  # elements of a document that repeat the document's words with times
     recordings: str = ""  # the recordings; empty: the file is one recording; `.`: every document is one
     recording: str = ""  # the member that holds the name of a recording
-    part: str = ""  # a document with this member continues the previous recording if both have the same name
+    part: str = ""  # a document with this member continues the previous recording if the names are equal
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
     mark: str = ""  # the member that shows that a word is a mark: its value begins with `punct` or is the mark
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
@@ -223,7 +223,7 @@ class Shape:
         get_begin, get_end, is_length = self._segment_times if is_segment else self._times
         begin, end = get_begin(value), get_end(value)
         first, last = seconds(begin, self._unit), seconds(end, self._unit)
-        if first != first or last != last:  # a missing time and NaN are not odd
+        if first != first or last != last:  # a missing time and NaN do not count as odd
             self.odd_times += (first != first and begin is not None and begin == begin)
             self.odd_times += (last != last and end is not None and end == end)
         return first, first + last if is_length else last
@@ -234,7 +234,8 @@ class Shape:
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:
             spans = self._listed_spans(segment)
-            if words and words[-1].number >= len(spans):  # it is unknown which word each time belongs to
+            # There are too few times, so it is unknown which word each of them belongs to.
+            if words and words[-1].number >= len(spans):
                 spans = [UNKNOWN] * len(words)
             elif words:
                 spans = [spans[word.number] for word in words]

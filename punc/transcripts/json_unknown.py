@@ -19,7 +19,7 @@ ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "ten
         "t1", "xmax", "finish", "out")
 LENGTHS = ("duration", "dur", "length", "durationtime")
 SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
-SYNTAX = frozenset(".|[]*+ ")  # characters with a meaning in paths
+SYNTAX = frozenset(".|[]*+ ")  # characters with a special meaning in paths
 UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
                   r"|Secs?|Seconds)$")
 DEEPEST = 12  # levels; objects and lists that are nested deeper are not searched

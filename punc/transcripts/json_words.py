@@ -15,7 +15,7 @@ BRACKETS = tuple("[({<")
 UNITS = (1, 1e3, 1e6, 1e7, 1e9)  # units per second, for seconds, milliseconds, microseconds, ticks and nanoseconds
 USUAL = 0.35  # s; the usual duration of a word
 NOT_SAID = Text(-1, "")
-FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # members of a speaker's turn
+FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")  # time and speaker of a turn
 
 
 def joined(texts: list[Text]) -> list[Text]:

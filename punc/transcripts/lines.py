@@ -48,7 +48,7 @@ FORMATS = [
                re.compile(r"\\\t.*"), time=number),
     LineFormat("MicroDVD", "subtitles in frames",
                re.compile(r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
-               time=partial(number, unit=23.976),  # frames per second of films
+               time=partial(number, unit=23.976),  # frames/s, the usual rate of films
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
     LineFormat("LRC", "lyrics, also with word times",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),

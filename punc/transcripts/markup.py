@@ -24,7 +24,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
-ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # without escapes, a new ? or ! after a bare < would begin a tag
+ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # unescaped, a restored ? or ! after a bare < would begin a tag
 TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
 
 

@@ -22,12 +22,12 @@ FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|R
 HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"
 TIMES = rf"{STAMP}(?:[ \t]*[-–][ \t]*{STAMP})?[ \t]*"
 NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}(?=[ \t]+[^\W\d])[ \t]+)", re.M)
-SHARE = 0.3  # a file is refused if at least this share of its lines matches a pattern in LOOKS
-HEAD = 1000  # number of lines that are checked
+SHARE = 0.3  # a file is refused if at least this share of the lines that are checked matches a pattern in LOOKS
+HEAD = 1000  # lines that are not empty; only this many are checked, from the beginning of the file
 RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
 INSIST = "or give --format text, if it is text"
 TABLE = "write TSV as Whisper does, `start end text`, or CTM"
-LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number of such lines; what to do
+LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number of lines that match; what to do
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
      "write SRT or WebVTT"),
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),

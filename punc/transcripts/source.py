@@ -15,7 +15,7 @@ from punc.transcripts.clock import seconds
 from punc.transcripts.speakers import Label, find_label
 from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcript, in_order, split
 
-RAW = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
+RAW = re.compile("[\udc80-\udcff]")  # characters that stand for bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 BINARY = (  # files that are not text: how they begin, what they are, and the remedy
     (rb"\x1f\x8b", "compressed", "gunzip it"),

@@ -59,7 +59,7 @@ def _before_colon(text: str) -> Label | None:
     if not colon:
         return None
     name = text[:colon.start()].strip("*_ \t")
-    for _ in range(2):  # remove a time and pronouns
+    for _ in range(2):  # removes a time and pronouns, in either order
         name = AFTER_NAME.sub("", name)
     if is_name(name):
         return Label(colon.end(), name)

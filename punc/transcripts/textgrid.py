@@ -25,7 +25,8 @@ INTERVAL = re.compile(rf"^[ \t]*(?:xmin = )?{NUMBER}[ \t\r]*\n[ \t]*(?:xmax = )?
 GRID = re.compile(rf'"TextGrid"\s+(?:xmin = )?{NUMBER}\s+(?:xmax = )?{NUMBER}\s+(?:tiers\? )?<exists>'
                   r"\s+(?:size = )?(\d{1,9})(?!\d)")
 BROKEN = "the file is cut short, or broken: save it again"
-WORD_TIERS = ("words", "word", "ort-mau", "ort", "orthography", "tokens", "token")  # MFA, P2FA, MAUS, others
+# Names of tiers of words in MFA, P2FA, MAUS and other programs.
+WORD_TIERS = ("words", "word", "ort-mau", "ort", "orthography", "tokens", "token")
 OTHER_TIERS = re.compile(r"(?<![a-z])(?:phon(?:e(?:me)?)?|segment|syllable|kan|mau|mas|trn|ipa|sampa)s?(?![a-z])", re.I)
 
 
@@ -97,7 +98,8 @@ def read_textgrid(source: Source, tier: str = "") -> Transcript:
     reader = TextReader(source, escapes=(('"', '""'),))
     tiers = find_tiers(source)
     chosen = choose_tiers(source, tiers, tier)
-    for stream, one in enumerate(tiers):  # check all tiers; their sizes show whether the file is complete
+    # All tiers are read, because `intervals` raises an error if a tier is cut short.
+    for stream, one in enumerate(tiers):
         speaker = "" if len(chosen) == 1 else re.sub(r" - \w+$", "", one.name)
         for found in intervals(source, one):
             if one in chosen and source.text[found.start:found.stop].strip() not in SILENCE:

@@ -35,7 +35,7 @@ class Text(NamedTuple):
     speaker: str = ""  # a name; empty if it is not known
     confidence: float = math.nan  # the recogniser's confidence; NaN if there is none
     segment: int = 0  # the segment of the file (a line, a cue) that the text is in
-    stream: int = 0  # the number of the stream
+    stream: int = 0
     recording: str = ""  # the name of the recording; times count from its start
     joined: bool = False  # whether the first word continues the last word of the previous text, without a space
     times: tuple[tuple[float, float], ...] = ()  # begin and end of each word; empty if unknown
@@ -66,7 +66,7 @@ class Document(Protocol):
 class Transcript:
     """The texts of a file in reading order, one stream after another."""
 
-    format: str  # the name of the format
+    format: str
     texts: list[Text]
     document: Document
     repeats: list[Repeat] = field(default_factory=list)  # texts that repeat words of `texts`
@@ -90,12 +90,12 @@ class Words(NamedTuple):
     ends: np.ndarray
     speakers: list[str]
     speaker: np.ndarray
-    recordings: list[str]  # names; `recording`, int64 (W,), is the index of each word's recording
+    recordings: list[str]  # the names of the recordings; `recording`, int64 (W,), is the index of each word's recording
     recording: np.ndarray
-    confidences: np.ndarray  # float64 (W,), NaN where there is none
+    confidences: np.ndarray  # float64 (W,): the recogniser's confidence in each word; NaN if there is none
     segments: np.ndarray  # int64 (W,): the segment of each word; `streams`, int64 (W,): the stream of each word
     streams: np.ndarray
-    turns: np.ndarray  # bool (W,): whether a turn begins with the word, see `_turns`
+    turns: np.ndarray  # bool (W,): whether a turn begins with the word (see `_turns`)
     pieces: list[str]
     of: np.ndarray  # int64 (N,): which text of the transcript each piece is in
     first: np.ndarray

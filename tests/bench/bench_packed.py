@@ -23,7 +23,7 @@ import time
 from itertools import cycle, islice
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # must be set before NumPy is imported
 
 import numpy as np
 from machine import gflops

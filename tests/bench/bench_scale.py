@@ -27,11 +27,12 @@ from processes import PUNC, Usage, measure
 
 WORDS, DEV_WORDS = 386_000_000, 200_000
 BLOCK, DOCUMENT, LINE = 500_000, 500, 25  # words in a block, a document and a line
-COMMON, EXPONENT = 10_000, 1.8  # beyond this rank, frequencies fall faster, with this exponent
+# Word frequencies fall as 1 / rank up to rank COMMON, and as 1 / rank ** EXPONENT beyond it.
+COMMON, EXPONENT = 10_000, 1.8
 CONSONANTS, VOWELS, CODAS = (np.frombuffer(letters, np.uint8) for letters in (b"bcdfghklmprt", b"aeiou", b"nrstlm"))
 SYLLABLES = len(CONSONANTS) * len(VOWELS)
 MARKS = np.frombuffer(b"\0,.?", np.uint8)
-# Probabilities of no mark, comma, period and question mark. Each row is for one kind of next word.
+# Probabilities of no mark, comma, period and question mark before a word. Each row is for one of four kinds of words.
 CHANCES = np.array([[.98, .01, .009, .001], [.97, .02, .009, .001], [.78, .15, .06, .01], [.60, .12, .26, .02]])
 LABELS = "O w\nCOMMA w, , :\nPERIOD w. . ! ;\nQUESTION w? ?\n"
 TRAIN = [sys.executable, __file__, "--train"]

@@ -90,7 +90,7 @@ class Runner:
         try:
             read = kind.read(folder, rng)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        except (InputError, OSError) as error:  # refusals; punc also reports an OSError in one line
+        except (InputError, OSError) as error:  # the input is refused; punc reports any OSError in one line
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if "\n" in str(error):
                 return "refused", "traceback", ("several lines", str(error))
@@ -120,11 +120,11 @@ class Runner:
 
 def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
     """Run a worker. It writes the number and start time of its current input to `shared`, and its counts to files."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignored, because the parent process stops the workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     logging.disable()
-    warnings.simplefilter("error", RuntimeWarning)  # otherwise, numbers would overflow to infinity silently
+    warnings.simplefilter("error", RuntimeWarning)  # so that a number that overflows to infinity is an error
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     kinds = [kind for kind in all_kinds() if not names or kind.name in names]
     folder = place / str(os.getpid())

@@ -134,7 +134,7 @@ def make_tokens(name: str, folder: Path, rng: random.Random) -> None:
                                         for i in range(5) for text in [words(random_numbers, 30)]])
         (made / "labels.txt").write_text(LABELS)
         vocab = None
-        if name == "encoder":  # words are split by the encoder's own tokenizer
+        if name == "encoder":  # words are split by the tokenizer of an encoder
             vocab = made / "encoder"
             tiny_encoder.write_tokenizer("roberta", vocab)
         make_store(made / "store", [made / "train"], made / "labels.txt", name, vocab_size=60, vocab=vocab, nj=1)

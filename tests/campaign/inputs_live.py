@@ -80,7 +80,7 @@ def visible(form: str, data: bytes) -> bytes:
     for part in text.split("\n") if form == "ctm" else objects(text):
         shown += of_ctm_line(part) if form == "ctm" else of_object(part)
     if form == "ctm" and "<ALT" in text:
-        return b""  # damaged lines can change which words are alternatives
+        return b""  # in damaged lines, it is unclear which words are alternatives
     return " ".join(shown).encode("utf-8", "replace")
 
 
@@ -211,7 +211,7 @@ def read_messages(folder: Path, rng: random.Random) -> Read:
             items += came
             wrong = wrong or bool(errors)
         named += [message] * wrong
-        if message.lstrip(BLANKS).startswith("{"):  # JSON may follow words
+        if message.lstrip(BLANKS).startswith("{"):  # the first message in JSON may follow messages of words
             in_json = in_json or rest
             named += besides(message, " ".join(of_object(message)).encode("utf-8", "replace"))
     named += besides(in_json, visible("json", in_json.encode()))

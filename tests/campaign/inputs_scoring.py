@@ -61,7 +61,7 @@ def read_texts(characters: bool, folder: Path, rng: random.Random) -> Read:
         measured = intervals(counts.flat, partial(compute_flat, labels=labels, collapses=[]), 5, 1)
     score_table(measured), systems_json({"x": measured}, {"x": hyp.checksum}, {})
     shown = [word for stream in hyp.streams for word in (stream.cased or stream.plain)]
-    return Read(" ".join(shown).encode())  # even if tokens are characters, each Latin word is one token
+    return Read(" ".join(shown).encode())  # with `characters`, too, a word in Latin letters is not split
 
 
 def make_report(folder: Path, rng: random.Random) -> None:

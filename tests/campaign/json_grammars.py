@@ -34,7 +34,7 @@ def whisper_cpp(rows: Rows, rng: random.Random) -> str:
                 "offsets": {"from": round(1000 * row[0][1]), "to": round(1000 * row[-1][2])},
                 "text": " " + spoken(row), **({"tokens": tokens} if rng.randrange(2) else {})}
 
-    if rng.randrange(2):  # as with --max-len 1
+    if rng.randrange(2):  # one word per entry, as with --max-len 1
         rows = [[one] for row in rows for one in row]
     return dumped({"systeminfo": "AVX = 1", "params": {"language": "en"}, "transcription": [*map(entry, rows)]}, rng)
 

@@ -15,7 +15,7 @@ BYTES = (b"\0", b"\r", b"\n", b"\r\n", b"\t", b" ", b"\x0b", b"\x0c", b"\x1c", b
          "\ufeff".encode(), "\u200b".encode(), "\u0301".encode(), "\U0001f600".encode(), "ß".encode(), "İ".encode(),
          b"<", b">", b"&", b"'", b'"', b"|", b":", b";;", b"#", b"--", b"=", b"\\", b"/", b"../", b"%", b"{", b"[",
          b"]", b"<s>", b"</s>", b"<eps>", b"#0", b"<unk>", b"$(x)", b"`x`", b"~")
-LARGEST = 1 << 21  # bytes per input; larger inputs would only cost time
+LARGEST = 1 << 21  # bytes; a longer input is cut, because it would only cost time
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 TAG = re.compile(rb"<[^<>]{1,200}>")
 BLANK = re.compile(rb"[ \t]+")

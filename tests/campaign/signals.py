@@ -33,9 +33,10 @@ from punc.base import stop
 
 PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log of a training run
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
-LIMIT = 2.0  # s; the program must end within this time
-EARLY = 0.2  # s; half of the signals come within this time
-UTTERANCES, WORDS = 24, 400_000  # words in each; all take some seconds; longer utterances would outlast stop.GRACE
+LIMIT = 2.0  # s; the program must end within this time after the signal
+EARLY = 0.2  # s; half of the signals come within this time after the start
+# Words in each utterance. All utterances together take some seconds. A longer one would outlast stop.GRACE.
+UTTERANCES, WORDS = 24, 400_000
 TRAINING_WORDS = 60_000  # so many that an epoch lasts three seconds
 
 
@@ -141,7 +142,7 @@ def signal_program(place: Path, program: Program, number: signal.Signals, times:
             found, messages = stopped(place, program, number, delay)
             if found:
                 break
-            if program.kept:  # the training had already finished
+            if program.kept:  # the training run had already finished
                 models, others = models + 1, others + (not same_model(place))
             remove_out(place)
         if not found["one line"] and not OURS.search(messages):  # Python was still starting

@@ -35,7 +35,8 @@ from punc.tokens.store import Store
 from punc.tokens.vocabulary import Vocabulary
 
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . ! ?\n"
-LENGTHS = {"a": (70, 30, 41), "b": (33, 64, 52, 20)}  # numbers of words in the recordings
+# For each version of the inputs, the number of words in each recording.
+LENGTHS = {"a": (70, 30, 41), "b": (33, 64, 52, 20)}
 
 
 class Command(NamedTuple):

@@ -19,8 +19,8 @@ from punc.data.labels import LabelSet
 from punc.timing.pauses import slot_pauses
 
 UTT_WORDS = 50
-MAX_PAUSE = 60.0  # s; longer pauses are music on hold or alignment errors
-MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more, the alignment is wrong
+MAX_PAUSE = 60.0  # s; longer pauses are music on hold or alignment errors, so they count as unknown
+MAX_OVERLAP = 1.0  # s; if a word overlaps the previous word by more, the alignment is wrong, and the pause is unknown
 FILLERS = frozenset(("um", "uh", "er", "ah", "hm", "hmm", "mm", "mhm", "mmm", "mm-hmm", "uh-huh"))
 MIN_ALIGNED = 0.5  # minimum fraction of a call's tokens with a time; other calls are used only as text without pauses
 DEV_EVERY = 10

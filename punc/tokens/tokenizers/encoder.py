@@ -22,7 +22,7 @@ from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
 FILE = "tokenizer.json"
 FIRST = len(SPECIALS)  # the id of the encoder's first piece
-MOST_PIECES = 1 << 21  # ids from here on must be errors: even XLM-V has only 901,629 pieces
+MOST_PIECES = 1 << 21  # ids from this number on are refused; even XLM-V has only 901,629 pieces
 BLANK = re.compile(r"[\s\0]")
 
 

@@ -17,7 +17,7 @@ from punc.tokens.tokenizer import AGAIN, Encoding, LookupTokenizer
 from punc.tokens.vocabulary import SPECIALS, UNK, Vocabulary, most_frequent
 
 PREFIX = "<form:"
-SUFFIX = 3  # the maximum length of the suffix in a form
+SUFFIX = 3  # the maximum number of characters in the suffix of a form
 
 
 class FormTokenizer(LookupTokenizer):
@@ -61,7 +61,8 @@ def parse_form(token: str) -> tuple[str, str] | None:
     if not token.startswith(PREFIX):
         return None
     end = len(token) - 1
-    length = int(token[len(PREFIX)])  # needed, because the shape and the suffix may contain colons
+    # The suffix's length. A colon cannot show where the suffix begins, because the suffix may contain colons.
+    length = int(token[len(PREFIX)])
     return token[len(PREFIX) + 2:end - length - 1], token[end - length:end]
 
 

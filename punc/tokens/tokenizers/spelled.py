@@ -38,7 +38,7 @@ class SpelledTokenizer(LookupTokenizer):
         if first == len(tokens) or any(len(token) != len(CHARACTER) + 1 or not token.startswith(CHARACTER)
                                        for token in tokens[first + 1:]):
             raise InputError(f"it does not end with '{CHARACTER}' and characters", AGAIN.format("spelled"), path)
-        # Maps each character to its token, and "" to the token of all other characters.
+        # Maps each character to the id of its token, and "" to the id of the token of all other characters.
         self._characters = {token[len(CHARACTER):]: i for i, token in enumerate(tokens[first:], first)}
 
     @classmethod

@@ -55,5 +55,6 @@ class SubwordTokenizer(PieceTokenizer):
         return cls(model.getvalue())
 
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        # Words are cut one at a time: for a list, sentencepiece starts threads, which takes as long as 100 words.
+        # Words are cut one at a time: for a list, sentencepiece starts threads, which takes as long as cutting 100
+        # words.
         return [self._processor.encode(word) or [UNK] for word in words]
