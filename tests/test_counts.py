@@ -56,7 +56,7 @@ COUNTED = [
     # The hypothesis of one stream has other words, so the reference labels are projected onto it.
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a x b . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 5, 1),
     (["s-1 a b . c", "t-1 d ?"], ["s-1 a . c", "t-1 d ?"], {}, ["s:000000", "t:000000"], 2, 3, 1),
-    # The hypothesis is cut into other utterances than the reference.
+    # The hypothesis and the reference are cut into different utterances.
     (["s-1 a . b ,", "s-2 c ?"], ["s-1 a .", "s-2 b ,", "s-3 c ?"], {"match": "streams"},
      ["s:000000"], 3, 3, 0),
     # Blocks consist of reference words. An inserted word belongs to the block of the word before it.

@@ -20,7 +20,8 @@ OVER = {
     "prepare": ["--format=prose", LABELS, "IN/text", "IN"], "project": [LABELS, "IN", "OTHER", "IN"],
     "punctuate": ["en", "IN", "IN"], "report": ["IN", "IN/text"], "score": [LABELS, "IN", "OTHER", "IN"],
     "soft-targets": ["en", "IN", "IN", "x"], "train": ["--model=t_lstm", "IN", "IN"], "transcript": ["en", "IN", "IN"]}
-# Commands that only print messages, or that change the given directory.
+# Commands without an output that could be an input: they print, answer requests, change a directory in place, or
+# (kaldi-scripts) have no input.
 IN_PLACE = {"casing", "find-ctm", "live", "pauses", "publish", "results", "score-text", "serve", "turns", "validate",
             "kaldi-scripts"}
 

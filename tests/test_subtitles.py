@@ -1,4 +1,4 @@
-"""Cues, subtitles and paragraphs: closed forms, and properties for any timed words."""
+"""Cues, subtitles and paragraphs: worked examples, and properties for any timed words."""
 
 import re
 from itertools import pairwise
@@ -128,7 +128,7 @@ def test_cues_where_they_and_their_lines_end(text, options, expected):
 
 
 def test_cues_times():
-    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, which begins SHIFT late.
+    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, whose start is delayed by SHIFT.
     _, found = cut("yes. no and then some more words to follow here without an end of it.", turns=[0])
     assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 700)
     assert found.begin[1] == 700

@@ -123,9 +123,9 @@ def _new_file(path: Path) -> tuple[int, Path]:
 def atomic_file(path: StrPath, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file that replaces `path` when the block ends without an error. Makes the directory of `path`.
 
-    After an error or a kill, `path` is unchanged. Text is written as UTF-8 with line feeds in every locale. If `path`
-    is a symbolic link, its target is replaced. Devices and pipes are written directly. `-` is standard output, in its
-    own encoding. Raises InputError for a directory.
+    If the block raises an error or the process is killed, `path` is unchanged. Text is written as UTF-8 with line feeds
+    in every locale. If `path` is a symbolic link, its target is replaced. Devices and pipes are written directly. `-`
+    is standard output, in its own encoding. Raises InputError for a directory.
     """
     if os.fspath(path) == "-":
         yield sys.stdout.buffer if "b" in mode else sys.stdout

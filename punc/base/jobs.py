@@ -99,8 +99,8 @@ def state_of(path: StrPath) -> list[int]:
 @contextmanager
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield a temporary directory for the files of a part, and a dictionary for the part's `result`. The part
-    replaces an older part at `path`. Raises InputError if `path` contains other files, or another job writes there."""
+    """Yield a temporary directory for the files of a part, and a dictionary for the part's `result`. The part replaces
+    an older part at `path`. Raises InputError if `path` contains other files, or if another job is writing there."""
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):

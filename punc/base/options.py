@@ -51,7 +51,7 @@ class OptionParser(argparse.ArgumentParser):
     """An argparse parser with Kaldi's conventions.
 
     Every option has a long name in kebab-case and, except --help, takes a value. FLAGS also work without a value.
-    `--config FILE` reads a conf file (see `config_lines`), which options on the command line override. An unknown
+    `--config FILE` reads a conf file (see `config_lines`); options on the command line override its values. An unknown
     option raises InputError, which suggests the nearest name.
 
     notes   lines that the help shows between the options and the example

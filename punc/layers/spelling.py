@@ -1,8 +1,9 @@
 """Computes word vectors from characters: the final states of a BLSTM (Lample et al. 2016, section 4.1).
 
 Bansal 2019 (section "Word Embeddings") appends these vectors, called w_chars, to word embeddings. A model reads word
-ids, so it has a table with the spelling of each word in its vocabulary. The characters of other words can be separate
-tokens before `<unk>` (tokens.tokenizers.spelled).
+ids, so it has a table with the spelling of each word in its vocabulary. With the token type
+`spelled`, a word outside the vocabulary becomes its characters, one token each, and then `<unk>`
+(tokens.tokenizers.spelled).
 """
 
 from collections import Counter

@@ -188,5 +188,5 @@ class Model(NeuralModel):
 
 
 def expanded(indices: Tensor, values: Tensor) -> Tensor:
-    """Repeat indices (B, W) for each label of values (B, T, L), as (B, W, L)."""
+    """Repeat indices (B, W) for each of the L labels of values (B, T, L). Returns (B, W, L)."""
     return indices.unsqueeze(2).expand(-1, -1, values.shape[2])

@@ -140,7 +140,7 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Align a text and its version with errors, by the rules of `timing.align`. This takes linear time, because both
+    """Align a text with its version with errors, by the rules of `timing.align`. This takes linear time, because both
     texts are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
@@ -153,9 +153,10 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The
-    last word that stands for a reference word gets the pause after the reference word. The pause after a deleted word
-    is added to the pause before it; the duration of the deleted word is unknown and is not added."""
+    """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The word
+    that replaces a reference word (the last one, if there are several) gets the pause after the reference word. The
+    pause after a deleted word is added to the pause before it; the duration of the deleted word is unknown and is not
+    added."""
     # The index of the last drawn word before each slot of the reference.
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1
     found = np.full(len(drawn.words), np.nan, np.float32)

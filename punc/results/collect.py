@@ -39,8 +39,8 @@ def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str
     """Return all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
     systems in their order, then all others in C-locale order.
 
-    If decode_SET also contains score_NAME, another score of the same output, the overall P, R and F1 of this score
-    become the metrics NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
+    decode_SET may also contain score_NAME, which is another score of the same output. Its overall P, R and F1 become
+    the metrics NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
     """
     scores = []
     for path in Path(exp).glob(f"*/decode_*/score/{METRICS}"):
@@ -147,8 +147,8 @@ def read_training(system: Path) -> list[Epoch]:
 
 
 def read_cost(system: Path) -> Cost | None:
-    """Return the cost of training a model. Returns None if the model's logs contain neither all epochs, starting with
-    the first, nor a fit without gradient descent."""
+    """Return the cost of training a model. Returns None unless the model's logs contain its epochs from
+    the first on or, if there are no epochs, the time of a fit without gradient descent."""
     epochs = read_training(system)
     if epochs and epochs[0].number == 1:
         seconds = sum(epoch.seconds for epoch in epochs)

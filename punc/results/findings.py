@@ -98,7 +98,8 @@ class Figures:
         return word in self._names or NAME.fullmatch(word) is not None
 
     def text(self, reference: str, prose: str) -> str:
-        """Return the text that replaces a reference. `prose` is the text of the finding outside references."""
+        """Return the text that replaces a reference in braces, such as {SYSTEM SET METRIC}, given without the braces.
+        `prose` is the text of the finding outside braces."""
         words = shlex.split(reference) if reference.count('"') % 2 == 0 else []
         for system in self._systems.intersection(words):
             if not re.search(rf"(?<![\w+-]){re.escape(system)}(?![\w+-])", prose):

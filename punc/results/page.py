@@ -78,9 +78,9 @@ def _filled(**values: Any) -> str:
 
 
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the scores of one set as `columns` and `rows`; all seeds of a system share one row. A figure is an
-    Interval, a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the `best` system.
-    `runs` lists the numbers of runs of the rows with several runs; each number is listed once."""
+    """Return the scores of one set as `columns` and `rows`; all seeds of a system share one row. Each of a row's
+    `cells` is an Interval, a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the
+    `best` system. `runs` lists the numbers of runs of the rows with several runs; each number is listed once."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]

@@ -48,7 +48,7 @@ class Settings:
 def render(data: PageData, settings: Settings) -> dict[str, str]:
     """Return the text of each page by file name: RESULTS.md, and results/SET.md for each set.
 
-    Raises InputError for a column that is in no score, and if the table of RESULTS.md is too large.
+    Raises InputError if a column is in no score, or if the table of RESULTS.md is too large.
     """
     pages = {"RESULTS.md": _main_page(data, settings)}
     return pages | {f"results/{name}.md": _set_page(name, data, settings) for name in data.sets}

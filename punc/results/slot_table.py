@@ -1,9 +1,9 @@
 """The slots of a set as columns: the words, the reference, the pauses, and what each system wrote in each slot.
 
-The words come from the input that the systems punctuated. If the reference has different words (for example with ASR
-output), its labels are projected onto these words, as in `scoring.counts`. A system is left out if its words differ
-from those of the first system, or if its slots do not give the counts of its score, because the data has changed since
-the score was computed. `left_out` contains the reason.
+The words come from the input that the systems punctuated. If the reference has other words (for example, if the input
+is ASR output), its labels are projected onto the words of the input, as in `scoring.counts`. A system is left out if
+its words differ from those of the first system, or if its slots do not give the counts of its score, because the data
+has changed since the score was computed. `left_out` contains the reason.
 """
 
 from collections.abc import Mapping, Sequence

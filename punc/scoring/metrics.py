@@ -219,7 +219,7 @@ def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Co
 
 
 def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = ()) -> dict[str, np.ndarray]:
-    """Return all metrics, given `Counts.flat` or sums of its rows, (…, numbers)."""
+    """Return all metrics for `counts` (…, numbers), which is `Counts.flat` or sums of its rows."""
     pairs = len(labels) ** 2
     slots = counts[..., :pairs].reshape(*counts.shape[:-1], len(labels), len(labels))
     words = None

@@ -96,7 +96,8 @@ class Clitics:
             file.writelines(f"{rule}\n" for rule in (*self.beginnings, *self.ends))
 
     def split(self, word: str) -> list[str]:
-        """Split a word. Parts that are cut from the word keep their case."""
+        """Split a word. Beginnings and ends that are cut off keep their case. The parts from a rule for the whole word
+        are written as in the rule, the first with a capital if the word has one."""
         lower = word.lower()
         if lower in self.words:
             parts = self.words[lower]
@@ -236,7 +237,7 @@ class ProseWriter:
     def _release(self, last: bool) -> None:
         if self._held:
             key, _, texts = self._held
-            # If `_waits`, no word follows the opening quote, so it is dropped instead of closed.
+            # `_waits`: an opening quote still waits for its word. No word follows, so it is not written or closed.
             if last and self._open and texts and not self._waits:
                 texts[-1] += QUOTE
             self._file.write(" ".join((key, *texts)).encode() + b"\n")

@@ -150,7 +150,8 @@ def is_hidden(token: Token) -> bool:
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:
-    """Return which words are not speech, such as `[soft music]` or `♪ la la ♪` within a segment, bool (N,)."""
+    """Return which words belong to a tag or song of several words, such as `[soft music]` or `♪ la la ♪`, bool (N,).
+    The tag or song must end in the segment in which it begins."""
     inside = np.zeros(len(words), bool)
     after = 0  # index of the first word after the last tag or song found
     for i in [i for i, word in enumerate(words) if word[:1] in OPENING and opens(word)]:  # a fast test first

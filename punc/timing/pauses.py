@@ -1,7 +1,8 @@
 """Computes one pause per slot from timed words, and writes pauses as Kaldi float vectors.
 
 The pause after a word is the silence in its slot: the start time of the next word minus the end time of this word, but
-at least 0. The durations of timed words in the slot that are not in the text (fillers, insertions) are subtracted.
+at least 0. If the slot contains timed words that are not in the text (fillers, insertions), their durations are
+subtracted.
 
 The words of the text, including substituted words, get their times by alignment (minimum edit distance, ignoring case).
 A pause is known if the words before and after it have times; otherwise it is NaN. The pause after the last word of a

@@ -4,7 +4,7 @@
 
 The text is random, but the same in each run. It is written to a scratch directory, which is removed at the end. The
 text takes 2.2 GB, and all files together take 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as
-1 / rank^1.8 after it (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words
+1 / rank^1.8 beyond that (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words
 after 10 million words of text, and 1.9 million after 386 million. Each mark depends on the word after it. Documents
 have 500 words. The T-LSTM has the paper's size. It is trained for U updates of 100 × 5 words; then the development set
 is scored, and the model is written.

@@ -1,4 +1,4 @@
-"""Measures how much accuracy is lost if words are decided early when the speaker pauses (`punc punctuate --max-delay`).
+"""Measures how much accuracy is lost if labels are decided early at pauses (`punc punctuate --max-delay`).
 
     python tests/bench/bench_silence.py [--model MODEL] [--delays "none 1 0.5 0.3"] EARNINGS21 [CALL …]
 

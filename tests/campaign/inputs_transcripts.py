@@ -138,7 +138,7 @@ def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) ->
     if any(":" in text for text in written):
         return  # a capitalised word and a colon look like a speaker's name; `0:` before a time becomes part of the time
     if documents(path.read_bytes()) is not None:
-        return  # if a JSON file repeats its words, and the marks differ, the other copy is read
+        return  # JSON may contain the words twice; if the copies' marks now differ, the reader may take the second copy
     raise AssertionError("other words than were written")
 
 

@@ -84,7 +84,7 @@ class MessageFilter:
         return text, self._words_reason(text)
 
     def _words_reason(self, text: str) -> str:
-        """Return the reason why a text is left out because of its words, or "" if it is kept."""
+        """Return what is wrong with the words of a text that is left out, or "" if it is kept."""
         words = words_of(text)
         if len(words) < MIN_WORDS:
             return "fewer than two words"

@@ -6,7 +6,7 @@ have no slot, and the last `lookahead` steps read `</s>` (`END`). The state carr
 
 A model with `lookahead = None` reads complete texts at once: step t reads token t, and the state is empty. END follows
 each text and fills the rest of its row in the batch. In a character stream, the first END is the text's last token and
-has a slot. If a text of words fills its row, the model appends END itself.
+has a slot. In other streams, END has no slot; if a text fills its row, the model appends END itself.
 """
 
 from collections.abc import Mapping

@@ -87,7 +87,7 @@ def _edges(words: np.ndarray, offsets: np.ndarray, labels: int, order: int, log_
     states = list(label_histories(seen, labels))
     index = {state: i for i, state in enumerate(states)}
     follows = [[index[visible((label, *state), seen)] for label in range(labels)] for state in states]
-    # One array holds all streams, each after a begin token. The −1s before a begin token stand for no token.
+    # One array holds all streams, each after a begin token. −1, before each begin token, means that there is no token.
     padded = np.full(n + len(offsets) * (seen + 1), -1, np.int64)
     lengths = np.diff(offsets)
     stream = np.repeat(np.arange(len(lengths)), lengths)

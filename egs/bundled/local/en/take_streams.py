@@ -1,7 +1,7 @@
-"""usage: take_streams.py IN OUT KEEP OF [WITHOUT]
+"""usage: take_streams.py DATA OUT KEEP N [WITHOUT]
 
-Copies the first KEEP of every OF streams of the data directory IN to the data directory OUT, so that all sources in IN
-are represented. Streams that are also in the data directory WITHOUT are left out and not counted.
+Copies the first KEEP of every N streams of the data directory DATA to the data directory OUT, so that OUT contains all
+sources of DATA. Streams that are also in the data directory WITHOUT are left out and not counted.
 """
 
 import sys
@@ -16,7 +16,7 @@ from punc.data.datadir import DataDir, write_data_dir
 def main(source: Path, out: Path, keep: int, of: int, without: str = "") -> None:
     """Write OUT completely or not at all. Print how many streams and words it contains."""
     if not 0 < keep <= of:
-        raise InputError(f"cannot keep {keep} of every {of} streams", "give a KEEP from 1 to OF")
+        raise InputError(f"cannot keep {keep} of every {of} streams", "give a KEEP from 1 to N")
     left_out = {utterance.stream for utterance in DataDir(without).utterances()} if without else set()
     streams = words = number = 0
 
