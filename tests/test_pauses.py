@@ -1,4 +1,4 @@
-"""Pauses from word times: closed forms, words without times, channels, quartiles by label, and `punc pauses`."""
+"""Pauses from word times: exact values, words without times, channels, quartiles by label, and `punc pauses`."""
 
 import os
 from collections import Counter
