@@ -1,7 +1,10 @@
-"""Reads and writes Kaldi's archives of float vectors and matrices (`.ark`) and their indices (`.scp`).
+"""Reads float vectors and matrices from Kaldi's archives (`.ark`), and appends vectors to archives.
 
-The data may be untrusted, so only Kaldi's binary float vectors and matrices are read. The package kaldiio would also
-unpickle Python objects, which can run any code, and would trust any size in a header.
+An index (`.scp`) contains the path of the archive and the offset for each vector.
+
+The data may be untrusted, so only Kaldi's binary float vectors and matrices are read. The package kaldiio is used only
+for writing: it would also read Python objects by unpickling, which can run any code, and it would trust any size in a
+header.
 """
 
 import os
@@ -24,7 +27,7 @@ BINARY = "make the archive again, in Kaldi's binary form (ark:, not ark,t:): it 
 
 
 def write_vector(ark: IO[bytes], key: str, values: np.ndarray) -> int:
-    """Append a vector to an archive as float32. Returns the offset to write into the index."""
+    """Append a vector, as float32, to an archive. Return its offset, which the index needs."""
     offset = ark.tell() + len(key.encode()) + 1
     import kaldiio  # imported here, because the import would delay the first word of `punc punctuate -`
     kaldiio.save_ark(ark, {key: np.asarray(values, dtype=np.float32)})
@@ -66,8 +69,8 @@ def _read_key(ark: IO[bytes]) -> bytes:
 
 
 def read_array(file: IO[bytes], size: int) -> np.ndarray:
-    """Read a float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes, as float32. Raises
-    ValueError for any other content, and for a number that is too large for float32."""
+    """Return the float vector (N,) or matrix (R, C) at the current position in a file of `size` bytes, as float32.
+    Raises ValueError for any other content, and for a number that is too large for float32."""
     dimensions, kind = KINDS.get(file.read(5), (0, ""))
     if not dimensions:
         raise ValueError("not a float vector or matrix")
@@ -89,8 +92,8 @@ def read_array(file: IO[bytes], size: int) -> np.ndarray:
 
 
 def parse_location(location: str, index: StrPath, line: int) -> tuple[str, int]:
-    """Split `ARCHIVE:OFFSET` into name and offset. Raises InputError for any other text; the error names the index and
-    `line`."""
+    """Split `ARCHIVE:OFFSET` into path and offset. Raises InputError for any other text; the error names the index and
+    the line number `line`."""
     if found := LOCATION.fullmatch(location.strip()):
         return found[1], int(found[2])
     raise InputError(f"'{location[:200]}' is not ARCHIVE:OFFSET", "make it with punc pauses", index, line)
@@ -107,7 +110,7 @@ class VectorReader(AbstractContextManager):
 
     def read(self, location: str, line: int) -> np.ndarray:
         """Return the vector at `ARCHIVE:OFFSET`, float32. Raises InputError if there is none; the error names the index
-        and `line`."""
+        and the line number `line`."""
         name, offset = parse_location(location, self.index, line)
         try:
             ark = self._open(name)
@@ -146,7 +149,7 @@ NEVER = re.compile(r"[\n\r|\0]|^[ \t]")
 
 
 def archive_path(path: StrPath) -> str:
-    """Return an archive's path as text for an index. Raises InputError if an index cannot contain the path."""
+    """Return an archive's path as it is written in an index. Raises InputError if an index cannot contain the path."""
     name = os.fspath(path)
     try:
         name.encode()

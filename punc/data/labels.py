@@ -10,8 +10,8 @@ A label set is a file, `labels.txt`, with one label per line. The weakest label 
 
 The first label is the empty label, which stands for no mark. The second column shows how a word is written with the
 label: `w` stands for the unchanged word, and `W` for the word with a capital. For example, `W,` is a capitalized word
-with a comma, and `¿W` is a capitalized word that begins a Spanish question. If a slot has several marks, the strongest
-label, which is the one furthest down, wins.
+with a comma, and `¿W` is a capitalized word that begins a Spanish question. If a slot has several marks, it gets the
+strongest of their labels, which is the one furthest down in the file.
 
 A data directory records its label set in `punct.labels`. Commands compare this record with the label set that they are
 given.
@@ -37,7 +37,7 @@ def with_capital(word: str) -> str:
 
 @dataclass(frozen=True)
 class Label:
-    """A label: its name, its pattern (see above), and the marks that are read as this label."""
+    """A label: its name, its pattern from the second column, and the marks that are read as this label."""
 
     name: str
     written: str
@@ -126,7 +126,7 @@ class LabelSet:
 
     @property
     def sentence_ends(self) -> frozenset[str]:
-        """The names of the labels that end a sentence. Their marks contain a character of SENTENCE_ENDS."""
+        """The names of the labels that end a sentence: those whose `mark` contains a character of SENTENCE_ENDS."""
         return frozenset(label.name for label in self.labels if SENTENCE_ENDS & set(label.mark))
 
     @property
@@ -138,15 +138,15 @@ class LabelSet:
         return frozenset(label.opening for label in self.labels if label.opening)
 
     def index(self, name: str) -> int:
-        """Return the number of a label. Raises KeyError for a name that is not in the set."""
+        """Return the index of the label `name`. Raises KeyError for a name that is not in the set."""
         return self._index[name]
 
     def strongest(self, names: Iterable[str]) -> str:
-        """Return the strongest of these labels, or the empty label if there are none."""
+        """Return the name of the strongest of the labels `names`, or of the empty label if `names` is empty."""
         return self.labels[max(map(self._index.__getitem__, names), default=0)].name
 
     def reading(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> str:
-        """Return the strongest label that fits a word followed by `marks`. Ignores unknown marks.
+        """Return the name of the strongest label for a word that is followed by `marks`. Unknown marks are ignored.
 
         capital   whether the word begins with a capital; ignored if the label set has no capitals
         opening   the characters before the word; ignored if no label has this opening with the same case and mark

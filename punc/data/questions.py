@@ -1,7 +1,7 @@
 """Pairs Spanish question marks, so that a sentence has either both `¿` and `?` or neither.
 
-Labels are chosen slot by slot, or in view of their neighbours, so a sentence may get only one of the two marks.
-Therefore each complete sentence becomes a statement or a question, whichever is more probable.
+Labels are chosen one by one, or with weights for pairs of neighbouring labels. Either way, a sentence may get only one
+of the two marks. Therefore each complete sentence becomes a statement or a question, whichever is more probable.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from punc.data.labels import LabelSet
 
 
 class Forms(NamedTuple):
-    """Tables that map each label to a label of the same case with other marks, int64 (L,)."""
+    """Tables that map each label to a label of the same case with possibly different marks, int64 (L,)."""
 
     plain: np.ndarray  # the same closing mark, without an opening mark
     opened: np.ndarray  # the same closing mark, with an opening mark; −1: no label has both
@@ -22,8 +22,8 @@ class Forms(NamedTuple):
 
 
 def forms_of(labels: LabelSet) -> Forms | None:
-    """Return the forms of all labels. Returns None unless there is exactly one opening mark, and each label has all
-    forms except possibly `opened`."""
+    """Return the forms of all labels. Return None if the number of opening marks is not one, or if a label lacks a
+    form other than `opened`."""
     ends = [label for label in labels if label.name in labels.sentence_ends]
     asked = next((label.mark for label in ends if label.opening), "")
     stated = next((label.mark for label in ends if label.mark != asked), "")

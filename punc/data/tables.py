@@ -1,7 +1,7 @@
 """Reads and writes Kaldi's text tables: UTF-8 lines `key value …`, with unique keys, in C-locale order.
 
-Also reads and writes the table `turns`, with lines `UTTERANCE 0 0 1 0 …`. A word's flag is 1 if another speaker says
-the next word of the stream, even if that word is in another utterance. The flag of a stream's last word is 0.
+Also reads and writes the table `turns`. Its lines `UTTERANCE 0 0 1 0 …` have a flag for each word: 1 if another speaker
+says the next word of the stream, even if that word is in another utterance. The flag of a stream's last word is 0.
 """
 
 import re
@@ -35,7 +35,7 @@ def fields(value: str) -> list[str]:
 
 def read_table(path: StrPath, sort: bool = True) -> Iterator[Row]:
     """Yield the rows of a table. Raises InputError for a missing or empty file, a line without a key, and invalid
-    bytes. If `sort`, also raises InputError unless the keys are unique and in C-locale order, as in Kaldi."""
+    bytes. If `sort` is true, also raises InputError unless the keys are unique and in C-locale order."""
     last, number = b"", 0
     for number, line in decoded_lines(path):
         key, _, value = line.replace("\t", " ", 1).partition(" ")
@@ -65,7 +65,7 @@ def line_offsets(path: StrPath) -> np.ndarray:
 
 
 def sort_table(path: StrPath) -> None:
-    """Sort a table by key in C-locale order, in place. Only the keys are in memory."""
+    """Sort a table by key in C-locale order, in place. Memory holds the keys, but not the rest of the lines."""
     offsets = line_offsets(path)
     with open_input(path) as file, atomic_file(path, "wb") as output:
         order = sorted(range(len(offsets)), key=[line.split(b" ", 1)[0].rstrip(b"\n") for line in file].__getitem__)
@@ -93,7 +93,7 @@ def turns_line(id: str, turns: np.ndarray) -> bytes:
 
 def ends_of_turns(speakers: Sequence[Any]) -> np.ndarray:
     """Mark each word after which the speaker changes, bool (words,). None stands for an unknown speaker. If words of
-    unknown speakers lie between words of two different speakers, the last of the unknown words is marked."""
+    unknown speakers lie between words of two different speakers, the last word before the second speaker is marked."""
     known = np.array([i for i, speaker in enumerate(speakers) if speaker is not None], np.int64)
     ends = np.zeros(len(speakers), bool)
     ends[[after - 1 for before, after in pairwise(known.tolist()) if speakers[before] != speakers[after]]] = True

@@ -4,8 +4,8 @@ The best labels of single slots can contradict each other, as in `end. next` or 
 mark or the case is wrong. The weights are learned from text, or come from a rule: the first word of each sentence must
 have a capital.
 
-Most slots are *settled*: no weights can outweigh the difference between their best and second-best posteriors, so they
-keep their best label. Only the stretches between settled slots are searched, many stretches at a time.
+Most slots are *settled*: their best label leads the others by so much that the weights cannot change the choice, so it
+is kept. Only the stretches between settled slots are searched, many stretches at a time.
 """
 
 import math
@@ -32,7 +32,7 @@ class Transitions(NamedTuple):
 
 
 def case_rules(labels: LabelSet) -> Transitions:
-    """Return weights that forbid a lower-case word at the start of a sentence, if the label set has capitals."""
+    """Return weights that forbid a lower-case word at the start of a sentence, or zeros if no label has a capital."""
     ends = np.array([name in labels.sentence_ends for name in labels.names])
     barred = np.where([label.capital or not labels.cased for label in labels], 0.0, -np.inf)
     return Transitions(np.where(ends[:, None], barred, 0.0), barred)
@@ -58,7 +58,8 @@ def write_transitions(path: StrPath, transitions: Transitions, labels: LabelSet)
 
 
 def read_transitions(path: StrPath, labels: LabelSet) -> Transitions | None:
-    """Read a file of weights, or return None if it is missing. Raises InputError unless each pair has a weight."""
+    """Read a file of weights, or return None if it is missing. Raises InputError if a line is invalid or
+    a pair of labels has no weight."""
     if not os.path.isfile(path):
         return None
     found: dict[tuple[str, ...], float] = {}
@@ -91,7 +92,8 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
     log_probs  (N, L) log-posteriors, scaled or not
     offsets    stream i has the slots [offsets[i], offsets[i + 1])
-    free       bool (N,), true where the weights do not apply, for example because a word has no case; None: nowhere
+    free       bool (N,), true where the weights do not apply, for example because a word has no case; None: they apply
+               everywhere
 
     Raises ValueError if there is a label that no label may follow, or if no label may begin a stream.
     """
@@ -121,7 +123,7 @@ def best_sequences(log_probs: np.ndarray, offsets: np.ndarray, transitions: Tran
 
 def _most_gained(weights: np.ndarray) -> np.ndarray:
     """Return an array (L, L). Its element [b, l] is the largest amount, over all neighbours, by which `weights`
-    (neighbours, L) favour label l over label b."""
+    (neighbours, L) favour label l over label b, but at least 0."""
     with np.errstate(invalid="ignore"):  # −∞ − (−∞) is NaN, which nanmax ignores
         return np.nanmax(weights[:, None, :] - weights[:, :, None], axis=0, initial=0.0)
 

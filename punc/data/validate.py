@@ -23,7 +23,7 @@ BLANKS = re.compile(r"[^\S \t]")
 
 
 def validate(path: StrPath, labels: LabelSet | None = None) -> Counter:
-    """Check a data directory. If `labels` is given, also check that all labels belong to this set. Returns counts
+    """Check a data directory. If `labels` is given, also check that all labels belong to this set. Return counts
     of streams, utterances, words, and empty utterances. Raises InputError for the first mistake."""
     data = DataDir(path, needs=["punct"] if labels else [])
     counts: Counter[str] = Counter()
@@ -89,8 +89,8 @@ def check_pauses(id: str, pauses: np.ndarray, row: Row, path: Path) -> None:
 
 
 def check_speaker(row: Row, last: str, path: Path) -> str:
-    """Return the speaker in a row of `utt2spk`. Raises InputError if the utterance's id neither is the speaker
-    nor begins with `SPEAKER-`, or if the speaker sorts before `last`."""
+    """Return the speaker in a row of `utt2spk`. Raises InputError unless the utterance's id is the speaker or begins
+    with `SPEAKER-`. Also raises InputError if the speaker sorts before `last`, the previous row's speaker."""
     spk = speaker(row, path)
     if spk != row.key and not row.key.startswith(spk + "-"):
         raise InputError(f"speaker '{spk}' is not a prefix of utterance '{row.key}'",
@@ -117,8 +117,9 @@ def check_spk2utt(path: Path) -> None:
 
 
 def check_recordings(data: DataDir, recordings: set[str]) -> None:
-    """Raise InputError if `wav.scp` or `reco2file_and_channel` does not fit `segments` or, without segments, `text`.
-    Both files are optional, except that Kaldi needs `wav.scp` if there are segments."""
+    """Raise InputError if `wav.scp` or `reco2file_and_channel` exists but does not list exactly the recordings in
+    `segments` or, without `segments`, the utterances in `text`. Also raise InputError if there are `segments` but no
+    `wav.scp`, which Kaldi then needs."""
     wav = data.path / "wav.scp"
     channels = data.path / "reco2file_and_channel"
     if data.has_segments and not wav.is_file():

@@ -1,4 +1,4 @@
-"""Computes posteriors and labels of streams, in overlapping chunks. Imports torch only if a model is not packed."""
+"""Computes posteriors and labels of streams, in chunks with context. Imports torch only if a model is not packed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,11 +53,11 @@ def log_posteriors(model: AnyModel, data: StoreSet, chunk_size: int = CHUNK_SIZE
 def decode(model: AnyModel, data: StoreSet, scale: np.ndarray | None = None, *, viterbi: bool = True,
            posteriors: bool = False, chunk_size: int = CHUNK_SIZE, context: int | None = None,
            batch_size: int = BATCH_SIZE) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the label after each token, int64 (N,), and the log-posteriors, float32 (N, L). Without `posteriors`,
-    None replaces the log-posteriors.
+    """Return the label after each token, int64 (N,), and the log-posteriors, float32 (N, L). If `posteriors` is
+    false, None replaces the log-posteriors.
 
     scale       (L,) factors that multiply the posteriors before labels are chosen; None: all 1
-    viterbi     choose the most probable label sequence, not each token's best label, if the model is `sequential`
+    viterbi     if the model is `sequential`, choose the most probable label sequence, not each token's best label
     chunk_size  tokens of a stream decoded at once; 0: the whole stream; ignored by models that are not trained
                 by gradient descent
     context     tokens read before each chunk (and after it, if the model is bidirectional); None: the tokenizer's value
@@ -91,7 +91,7 @@ class ChunkBatch(NamedTuple):
     slots: list[tuple[int, int, int]]
 
     def write(self, result: np.ndarray | None, values: np.ndarray | None) -> None:
-        """Copy `values` (B, T, …) of the chunks' own steps to `result` (N, …). Do nothing if either array is None."""
+        """Copy the chunks' own steps of `values` (B, T, …) to `result` (N, …). Do nothing if either array is None."""
         if result is None or values is None:
             return
         for row, (slot, begin, end) in enumerate(self.slots):
@@ -130,7 +130,7 @@ def choose(log_probs: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray
 
 
 def scaled(log_probs: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
-    """Return the logarithms (N, L) of posteriors after multiplication by the factors `scale` (L,); None: all 1."""
+    """Return the log-posteriors (N, L) after the posteriors are multiplied by `scale` (L,); None: no scaling."""
     return log_probs if scale is None else log_probs + np.log(scale)
 
 
@@ -144,8 +144,8 @@ class PartLabels:
     """Combines the labels of the parts of a split word (isn't → is n't).
 
     The first part decides the capital and the opening mark (¿), and the last part decides the closing mark:
-    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). If a model gives only
-    labels, because it chooses whole label sequences, the labels of the two slots are combined. If the label set has no
+    P(capital, mark) = P(capital in the first part's slot) · P(mark in the last part's slot). If a model chooses whole
+    label sequences, the labels of the two slots are combined, not their probabilities. If the label set has no
     capitals, this class is not needed, because the word gets the label of the last part's slot.
     """
 
@@ -160,7 +160,8 @@ class PartLabels:
         self._same_mark = np.array([[a == b for a in marks] for b in marks], np.float32)
 
     def log_probs(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Return log-posteriors (N, L) of split words. `first`, `last`: logits or log-posteriors of the two parts."""
+        """Return log-posteriors (N, L) of split words. `first`, `last`: (N, L) logits or log-posteriors of their
+        first and last parts."""
         begin = np.exp(first - first.max(1, keepdims=True)) @ self._same_begin
         mark = np.exp(last - last.max(1, keepdims=True)) @ self._same_mark
         return log_softmax(np.log(begin) + np.log(mark)).astype(np.float32)
@@ -195,8 +196,8 @@ def first_parts(slots: np.ndarray, offsets: np.ndarray, begins: np.ndarray) -> n
 
     slots     (S,) the index of each word's last token
     offsets   stream i has the tokens [offsets[i]:offsets[i + 1]]
-    begins    bool, for each stream: false if it continues a stream of an earlier span. Its first word may then begin in
-              that span, so only the last token of this word is used
+    begins    bool, for each stream: false if it began in an earlier span. Its first word here may then have begun in
+              that span, too, so only the last token of this word is used
     """
     firsts = previous_of(slots + 1, 0)
     at = np.searchsorted(slots, offsets[:-1])

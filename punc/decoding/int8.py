@@ -1,7 +1,7 @@
 """Converts the weights of an ONNX graph to int8: matrices are stored and, optionally, multiplied in eight bits.
 
-A large matrix w is stored as int8 numbers q with one scale s per row: w ≈ q s, with errors up to s / 2. The scale is
-max |w| / 127 or, if w is multiplied in int8, max |w| / 63.
+A large matrix w is stored as int8 numbers q with one scale s per row: w ≈ q s, with errors up to s / 2. The scale of a
+row is its largest |w| divided by 127 or, if the model multiplies by w in int8, by 63.
 """
 
 from collections.abc import Iterator, Set
@@ -25,7 +25,7 @@ def dequantized(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray
 
 
 def to_int8(model: Any, multiply: bool = False) -> None:
-    """Convert the large weights of an ONNX model to int8. With `multiply`, the model also multiplies in int8."""
+    """Convert the large weights of an ONNX model to int8. If `multiply` is true, the model also multiplies in int8."""
     from onnx import helper
     _store(model.graph, _multiply(model.graph) if multiply else set())
     if any(node.domain == DOMAIN for node in model.graph.node):
@@ -34,9 +34,9 @@ def to_int8(model: Any, multiply: bool = False) -> None:
 
 def _multiply(graph: Any) -> set[str]:
     """Make an ONNX graph multiply by its large weights in int8. Return the names of these weights. The activations are
-    quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs, such as the
-    second layer of a feed-forward block, stay float: their inputs, values after a GELU, vary too much in magnitude.
-    If these layers were quantized too, 1.5 times as many of an encoder's labels would change."""
+    quantized at run time, with one scale for the whole batch. Linear layers with more inputs than outputs stay
+    float. The second layer of a feed-forward block is such a layer: its inputs, the outputs of a GELU, vary too much in
+    magnitude. If these layers were quantized, too, 1.5 times as many of an encoder's labels would change."""
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     made_by = {output: node for node in graph.node for output in node.output}
     nodes, found = [], set[str]()
@@ -84,7 +84,8 @@ def _int8_product(node: Any, weight: str) -> list[Any]:
 
 def _int8_lstm(node: Any, weights: list[str], hidden: int, graph: Any) -> list[Any]:
     """Return the nodes that replace an LSTM with `hidden` units. `weights` names its input matrix and its recurrent
-    matrix. Add constants to the graph. The order of the gates is i, f, g, o in PyTorch, but i, o, f, g in ONNX."""
+    matrix. Add the constants that the nodes need to the graph. The order of the gates is i, f, g, o in PyTorch, but
+    i, o, f, g in ONNX."""
     from onnx import helper, numpy_helper
     y = node.output[0]
     gates = np.arange(4 * hidden).reshape(4, hidden)[[0, 3, 1, 2]].ravel()
@@ -105,8 +106,8 @@ def _int8_lstm(node: Any, weights: list[str], hidden: int, graph: Any) -> list[A
 
 def _store(graph: Any, multiplied: Set[str]) -> None:
     """Store the large float matrices of an ONNX graph as int8 with scales, and add nodes that restore float matrices.
-    The matrices in `multiplied`, which are factors of int8 products, get only 7 bits: processors without VNNI add two
-    products in 16 bits, which could overflow with 8-bit factors."""
+    The matrices in `multiplied` are not restored, because the model multiplies by them in int8. They get only 7 bits:
+    processors without VNNI add two products in 16 bits, which could overflow with 8-bit factors."""
     from onnx import TensorProto, helper, numpy_helper
     stored, nodes = [], []
     for tensor in graph.initializer:

@@ -1,8 +1,8 @@
 """Reads the words of a Kaldi data directory, or of its CTM, as transcripts of complete streams.
 
 As in `datadir`, each recording is a stream if there is a file `segments`; otherwise each speaker is a stream. All times
-in a *recording* count from the same start. Without `segments`, each utterance or speaker counts as a recording. The ids
-of a CTM are all of the same kind:
+in a *recording* count from the same start. Without `segments`, each utterance or speaker is taken for a recording. The
+ids of a CTM are all of the same kind:
 
     with segments      either recordings (by id, or by file and channel as in `reco2file_and_channel`) or utterances,
                        whose times count from the start of the utterance
@@ -37,8 +37,8 @@ UTTERANCE, RECORDING, SPEAKER = "utterance", "recording", "speaker"  # the kinds
 
 
 class Group(NamedTuple):
-    """The words of one or more complete streams. `pauses`: float (W,), seconds after each word; None: compute the
-    pauses from the times of the words."""
+    """The words of one or more complete streams. `pauses`: float (W,), the pause after each word in seconds;
+    None: compute the pauses from the times of the words."""
 
     transcript: Transcript  # its texts are in stream order; its document contains the lines of the CTM, if there is one
     lines: list[tuple[str, int]]  # for each line of the output table `text`: (id, end of its items in transcript.texts)
@@ -63,7 +63,7 @@ class Tables(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An id that a CTM can contain. The output file `text` has one line for each entry."""
+    """An id that a CTM can contain. The file `text` that `punc transcript` writes has one line for each entry."""
 
     id: str
     recording: str
@@ -119,8 +119,8 @@ def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
 
 
 def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
-    """Yield the entries of each stream in time order, including those that the CTM lacks. Streams are in C-locale
-    order."""
+    """Yield each stream's entries, sorted by time or, without `segments`, by id. Ids that the CTM lacks are included.
+    The streams are in C-locale order."""
     if tables.segments is None:
         for name, of_speaker in groupby(tables.speakers.items(), key=itemgetter(1)):
             ids = [name] if kind == SPEAKER else [id for id, _ in of_speaker]
@@ -138,9 +138,9 @@ def _streams(tables: Tables, kind: str) -> Iterator[list[Entry]]:
 
 
 def ctm_groups(directory: Path, ctm: CtmIndex, share: Share = ALL, chunk_size: int = CHUNK_SIZE) -> Iterator[Group]:
-    """Yield a CTM's words for a share of a data directory's streams, in groups of complete streams. Utterances and
-    recordings that the CTM lacks have no words. Raises InputError for broken files, for CTM ids that are not in the
-    data directory, and for CTM ids of different kinds."""
+    """Yield a CTM's words for a share of a data directory's streams, in groups of complete streams. Ids that the CTM
+    lacks have no words. Raises InputError for broken files, for CTM ids that are not in the data directory, and for CTM
+    ids of different kinds."""
     tables = read_tables(directory)
     streams = []
     for stream in _streams(tables, _kind_of_ids(tables, ctm, directory)):

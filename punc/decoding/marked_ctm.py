@@ -21,9 +21,9 @@ logger = logging.getLogger(__name__)
 def write_marked_ctm(path: StrPath, ctm: StrPath, data: DataDir, label_set: LabelSet) -> None:
     """Write the words of `ctm` in stream order, each with the mark of its slot. Silences are left out.
 
-    The CTM's ids are stream or utterance ids, as in `timing.pauses`. If the words of the CTM and the text differ, they
-    are aligned, ignoring case, and the labels of the text's words move to the CTM's words (`timing.align`). Memory
-    holds one stream. Raises InputError for a broken CTM.
+    The CTM's ids are stream or utterance ids, as in `timing.pauses`. If the words of the CTM and the text differ in
+    more than case, they are aligned, and the labels of the text's words move to the CTM's words (`timing.align`).
+    Memory holds one stream. Raises InputError for a broken CTM.
     """
     index, counts = CtmIndex(ctm), Counter[str]()
     write_ctm(path, _marked(index, data, label_set, counts))

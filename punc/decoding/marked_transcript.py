@@ -26,7 +26,7 @@ from punc.transcripts.transcript import BLANKS_BETWEEN, Words
 
 MOST = 0.5  # with AUTO, `kept` is true if more than this fraction of the words keep their marks
 UTTERANCE = 1 << 12  # a stream is cut into utterances of at most this many words
-UNKNOWN, FEW = 0.3, 5  # warn if a transcript has FEW or more words, and more than the fraction UNKNOWN is unknown
+UNKNOWN, FEW = 0.3, 5  # warn if a transcript has at least FEW words, and more than the fraction UNKNOWN are unknown
 
 
 class MarkedTranscript(NamedTuple):
@@ -83,7 +83,7 @@ class Marker:
         return MarkedTranscript(split, texts, labels, chances, pauses, self.label_set, self._unknown(split), kept)
 
     def _unknown(self, words: SplitWords) -> int:
-        """Return how many words are unknown to a word model; 0 for a model that reads pieces or characters."""
+        """Return how many words are unknown to a model that reads word tokens; 0 for all other models."""
         known = self._known
         if known is None:
             return 0

@@ -22,7 +22,7 @@ UNCUT = 1 << 40  # the chunk size, in tokens, for streams that are not cut
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How labels are computed from a model's posteriors.
+    """How a model labels streams.
 
     scale       multiply posteriors before labels are chosen: LABEL=FACTOR,…; O=0.8 gives more marks, O=1.2 fewer
     chunk_size  tokens of a stream decoded at once; 0: the whole stream, however much memory that takes
@@ -52,7 +52,7 @@ class OutputOptions:
     """The output of `punc punctuate` other than the labels.
 
     posteriors  write post.ark and post.scp
-    casing      a file of words with capitals after the first letter (NATO); default: the file of the packed model
+    casing      a file of words with capitals after the first letter (NATO); default: the model's file, if it has one
     clitics     a file of clitics to join to their words (do n't → don't); if given, text_punct is written as prose
     ctm         the CTM whose words get marks in ctm_punct; default: DATA-DIR/ctm, if there is one
     """

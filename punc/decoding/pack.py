@@ -4,14 +4,14 @@ If the model reads whole texts, the inputs are `tokens`, int64 (B, T), and `paus
 unknown). A model that does not use pauses takes only `tokens`. Texts shorter than T are padded with `</s>`. The outputs
 are `labels`, int64 (B, T), and `log_probs`, float32 (B, T, L). A model that scores label sequences gives only `labels`.
 
-If the model reads left to right, the ONNX graph computes one step. Its inputs are a token (B,), the pause (B,) of the
-slot that this step labels, and `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the
-label (B,) and `log_probs` (B, L) of the slot `lookahead` tokens back, and the states `next_0`, `next_1`, … for the next
-step.
+If the model reads left to right, the ONNX graph computes one step. For each of B streams, the step reads a token and
+labels the slot `lookahead` tokens back. The inputs are `tokens` (B,), the `pauses` (B,) in the labelled slots, and the
+states `state_0`, `state_1`, …, which are zeros at the start of a stream. The outputs are the `labels` (B,) and
+`log_probs` (B, L) of these slots, and the states `next_0`, `next_1`, … for the next step.
 
-The file's metadata has the keys punc (the version), model, token_type, lookahead (empty for whole texts), words (how
-many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the prefix
-`model.`. Large matrices are stored in eight bits (`int8`).
+The ONNX file's metadata has the keys punc (the version), model, token_type, lookahead (empty for whole texts), words
+(how many tokens the model knows), and labels (names separated by spaces). Weights have their PyTorch names with the
+prefix `model.`. Large matrices are stored in eight bits (see the module `int8`).
 
 Packing uses the older of PyTorch's two exporters. It takes a second; the newer one takes half a minute.
 """
@@ -47,12 +47,12 @@ PREFIX = "model."  # a weight's name in the graph is this prefix followed by its
 
 def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casing: str = "", card: str = "",
          int8: bool = False) -> None:
-    """Pack the model in a directory. The model may already be packed. `out` is replaced completely or left unchanged.
+    """Pack the model in a directory. The model may already be packed. After an error, `out` is unchanged.
 
     factors  (L,) factors that multiply the packed model's posteriors; None: all 1
     casing   a file of words with capitals after the first letter (NATO); the output spells these words as in the file
     card     the model card, a Markdown file about the training data, the licence and the accuracy
-    int8     also use 8-bit products in LSTM layers and most of an encoder, which is faster but changes some labels
+    int8     multiply in 8 bits in LSTM layers and most of an encoder, which is faster but changes some labels
 
     Raises InputError if there is no model or it cannot be packed, and ModuleNotFoundError if onnx is not installed.
     """
@@ -105,8 +105,8 @@ def _write_around(tmp: Path, model: NeuralModel, copied: dict[str, StrPath]) -> 
 def unpack(directory: Path) -> Model:
     """Return a packed model as a PyTorch model with float weights, for further training.
 
-    A packed model lacks weights that decoding does not need, such as the output layer of a first stage. Raises
-    InputError like `load_packed`, and if the PyTorch model needs a weight that the packed model lacks.
+    A packed model lacks weights that decoding does not need, such as the output layer of the T-LSTM in a TA-LSTM.
+    Raises InputError as `load_packed` does, and if the PyTorch model needs a weight that the packed model lacks.
     """
     import onnx
     packed = load_packed(directory)

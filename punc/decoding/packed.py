@@ -1,4 +1,4 @@
-"""Decodes packed models with ONNX Runtime. This module does not import torch.
+"""Runs packed models with ONNX Runtime. This module does not import torch.
 
 A packed model is a directory with
 
@@ -6,8 +6,8 @@ A packed model is a directory with
     model.json    the format's version, a description of the model, and the checksums of all files but the model card
     labels.txt, the tokenizer's files, and optionally conf, transitions.txt, casing.txt and README.md (the model card)
 
-Unless a packed model multiplies in int8, it chooses the same labels as a PyTorch model with the same weights;
-posteriors differ only by rounding.
+A packed model that does not multiply in int8 chooses the same labels as a PyTorch model with the same weights. The
+posteriors of the two models differ only by rounding.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class PackedModel:
 
     lookahead   how many tokens past a slot the model reads; None: the whole stream
     sequential  the model chooses whole label sequences and has no posteriors
-    transitions scores for pairs of labels in neighbouring slots, which decoding adds to log-posteriors; None: no scores
+    transitions weights for pairs of neighbouring labels, which decoding adds to the log-posteriors; None: no weights
 
     Raises ValueError if the files do not fit together.
     """
@@ -72,8 +72,8 @@ class PackedModel:
 
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Decode a batch like `NeuralModel.decode_batch`. Raises InputError for posteriors or
-        scaling of a `sequential` model."""
+        """Decode a batch, as `NeuralModel.decode_batch` does. Raises InputError if posteriors or scaling are requested
+        from a `sequential` model."""
         if self.sequential and (posteriors or scale is not None):
             raise InputError("this packed model chooses whole label sequences, so it has no posteriors",
                              "give --posteriors false and no --scale, or use the unpacked model")
@@ -96,7 +96,7 @@ class PackedModel:
 
     def step(self, tokens: np.ndarray, pauses: np.ndarray,
              state: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Compute a step like `Model.step`, but return log-posteriors."""
+        """Compute a step, as `Model.step` does, but return log-posteriors instead of logits."""
         log_probs, *after = self._run(self._step_outputs, {**self._feed(tokens, pauses), **state})
         return log_probs, dict(zip(state, after))
 
@@ -153,7 +153,7 @@ def as_error(error: Exception, what: str, path: Path | None) -> Exception:
 
 
 def new_session(path: Path) -> Any:
-    """Open a file in ONNX Runtime, without telemetry and with one thread, because worker processes share the cores."""
+    """Open a file in ONNX Runtime without telemetry. Use one thread, because worker processes share the cores."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
     options = onnxruntime.SessionOptions()

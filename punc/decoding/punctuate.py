@@ -5,7 +5,7 @@
     ctm_punct            the words of a CTM with their marks, if there is a CTM
 
 Several processes decode, but only one on a GPU. Only a few groups of spans are in memory at a time (see `spans`). The
-groups can be divided among jobs on several machines. Each job writes a part, which is a directory with the tables of
+streams can be divided among jobs on several machines. Each job writes a part, which is a directory with the tables of
 its share. The joined parts are identical to the output of a run without jobs.
 """
 
@@ -48,8 +48,8 @@ Results = Iterator[tuple[list[Utterance], np.ndarray, np.ndarray | None]]
 
 def punctuate(directory: Path, data: DataDir, out: Path, decoding: DecodingOptions, output: OutputOptions,
               nj: int = 2) -> None:
-    """Punctuate a data directory with the model in `directory`. `out` is replaced completely or left unchanged. Raises
-    InputError if the model or the data directory is missing, or if an option does not fit them."""
+    """Punctuate a data directory with the model in `directory`. After an error, `out` is unchanged. Raises InputError
+    if the model is missing, the data directory is invalid, or an option does not fit them."""
     check_outputs([str(out)], [str(data.path)])
     label_set, decoder, groups = _start(directory, data, decoding, output)
     with punctuated_dir(out, data, label_set, output) as (tmp, counts):
@@ -110,7 +110,7 @@ def _decoded(groups: Iterable[list[Span]], decoder: Decoder, nj: int) -> Results
 
 def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
     """Return the path of the CTM whose words get marks in `ctm_punct`, or None if there is none. Raises InputError if
-    the CTM that `options` name is missing."""
+    `options.ctm` names a file that does not exist."""
     ctm = Path(options.ctm) if options.ctm else data.path / "ctm"
     if options.ctm and not ctm.is_file():
         raise InputError("no such file", "give a CTM, or leave --ctm out", ctm)
@@ -120,9 +120,9 @@ def find_ctm(data: DataDir, options: OutputOptions) -> Path | None:
 @contextmanager
 def punctuated_dir(out: Path, data: DataDir, label_set: LabelSet,
                    options: OutputOptions) -> Iterator[tuple[Path, Counter[str]]]:
-    """Yield a temporary directory and a counter of label names (a context manager). The caller writes the
-    punctuated utterances of `data` to the directory, in order, and counts their labels. At the end of the block, the
-    other files are written, and all files move to `out`. Raises InputError if no words were counted."""
+    """Yield a temporary directory and a counter of label names. The caller writes the punctuated utterances of `data`
+    to the directory, in order, and counts their labels. At the end of the `with` block, the other files of the output
+    are written, and all files move to `out`. Raises InputError if no labels were counted."""
     ctm, counts = find_ctm(data, options), Counter[str]()
     with new_data_dir(out, *STALE) as tmp:
         yield tmp, counts
@@ -146,8 +146,8 @@ def log_counts(out: Path, label_set: LabelSet, counts: Counter[str]) -> None:
 
 class PunctuatedText:
     """Writes text_punct and, if `files` has three files, post.ark and post.scp. Counts utterances and labels. `out`:
-    the final directory. `sentences`: whether the first word of a sentence gets a capital even if its label has none.
-    Raises InputError if the casing file or the clitics file is invalid."""
+    the final directory, whose path post.scp contains. `sentences`: whether the first word of a sentence gets a capital
+    even if its label has none. Raises InputError if the casing file or the clitics file is invalid."""
 
     def __init__(self, files: Sequence[IO[bytes]], out: Path, label_set: LabelSet, options: OutputOptions,
                  sentences: bool):
@@ -163,7 +163,7 @@ class PunctuatedText:
         self._archive = archive_path(os.path.abspath(out / "post.ark"))
 
     def write(self, results: Results) -> Iterator[Utterance]:
-        """Write utterances with the given label numbers and posteriors, and yield the utterances with labels."""
+        """Write the utterances in `results` to the files, and yield each utterance with its labels."""
         names = np.array(self._label_set.names, object)
         for utterances, chosen, posteriors in results:
             labels = names[chosen].tolist()
@@ -206,8 +206,8 @@ class PunctuatedText:
 
 
 def join_punctuated(parts: Sequence[Part], out: Path, directory: Path, data: DataDir, output: OutputOptions) -> None:
-    """Join the parts of all jobs into the output of `punctuate`. Raises InputError unless the
-    parts have exactly the words of `data`, each with a label."""
+    """Join the parts of all jobs into the output of `punctuate`. Raises InputError unless the parts have exactly the
+    words of `data`, each with a label."""
     label_set = LabelSet.read(directory / "labels.txt")
     check_outputs([str(out)], [str(data.path)])
     _check_words(parts, data)

@@ -19,7 +19,8 @@ def shipped() -> list[str]:
 
 
 def find_model(name: str) -> Path:
-    """Return a model's directory. `name` is a bundled model or a path. Raises InputError if there is no such model."""
+    """Return a model's directory. `name`: the name of a bundled model, or a path. Raises InputError if there is no such
+    model."""
     if name in shipped():
         return FOLDER / name
     path = Path(name)

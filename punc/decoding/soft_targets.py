@@ -15,12 +15,12 @@ from punc.tokens.store import Store, crc32_of, is_finished
 from punc.tokens.store_set import StoreSet, flat_file
 
 logger = logging.getLogger(__name__)
-AT_ONCE = 1 << 20  # the maximum number of tokens decoded together; a longer stream is decoded alone, uncut
+AT_ONCE = 1 << 20  # the maximum number of tokens in a part; a longer stream is a part by itself
 
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
                  device: str = "cpu") -> None:
-    """Write a teacher's posteriors for each of these sets of a store to OUT/SET. Finished targets are not recomputed.
+    """Write a teacher's posteriors for the given sets of a store, each to OUT/SET. Finished targets are not recomputed.
 
     context  tokens read before each chunk, as in `decode`
     device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is precise enough for 8-bit targets

@@ -1,7 +1,7 @@
 """Cuts long streams into spans, so that memory need not hold a whole stream. The labels do not depend on these cuts.
 
 A short stream is one span. A long stream is cut between utterances. To decode a span, the model also reads some tokens
-before and after it. The tokens that it reads begin and end where `decode` would cut the whole stream into chunks.
+before and after the span. It starts and stops reading where `decode` would cut the whole stream into chunks.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

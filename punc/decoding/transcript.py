@@ -3,7 +3,7 @@
 The files in OUT-DIR are
 
     text                      the words with their marks, one line per utterance; if the ids of the CTM are recordings
-                              or speakers, one line for each of these
+                              or speakers, one line per recording or speaker
     ctm                       the words of the CTM with their marks; other columns and lines are unchanged
     srt/<recording>.srt       subtitles
     vtt/<recording>.vtt       subtitles
@@ -46,13 +46,13 @@ WRITTEN = ".written"  # a file in OUT-DIR that lists the files that punc wrote t
 
 def transcript(directory: Path, data: Path, out: Path, decoding: DecodingOptions = DECODING, *, ctm: str = "",
                marks: str = AUTO, share: Share = ALL) -> None:
-    """Punctuate ASR output with the model in `directory`. `out` is replaced completely or left unchanged.
+    """Punctuate ASR output with the model in `directory`. After an error, `out` is unchanged.
 
     ctm        take the words and their times from this CTM; default: the words of DATA-DIR/text
     marks      what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     share      punctuate this share of the recordings
 
-    Raises InputError if there is no model, the input is broken, or options do not fit the input or each other.
+    Raises InputError if there is no model, the input is broken, or an option does not fit the model or the input.
     """
     marker = Marker(directory, decoding, marks, probabilities=False)
     counts = Counter[str]()

@@ -41,18 +41,20 @@ def punctuate_files(directory: Path, paths: Sequence[Path], out: StrPath, decodi
     """Punctuate files with the model in `directory`.
 
     If there are several files, or if `out` is a directory or ends with a slash, the output files are written to the
-    directory `out` and have the names of the input files. Otherwise `out` is a file.
+    directory `out` under the names of the input files; if `to` is given, their extension becomes that of the format.
+    Otherwise `out` is a file.
 
-    to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has the same extension as IN,
-                   otherwise the format of OUT's extension
+    to             srt, vtt, ctm, json, text or paragraphs; default: IN's format if OUT has IN's extension, an unknown
+                   one or none, otherwise the format of OUT's extension
     marks          what happens to existing marks: replace, keep, or auto (keep the marks of texts that have many)
     format         text: read IN as plain text; default: detect the format from the content
-    tier           the tier of a TextGrid that contains the words
-    probabilities  write the probability of each word's label to JSON
+    tier           for a TextGrid: the tier that contains the words
+    probabilities  write the probability of each word's label to JSON in IN's format; other JSON always contains it
     nj             processes that decode
 
     Each output file is replaced completely or left unchanged. Raises InputError if there is no model, the input is
-    broken, or options do not fit the input. If there are several files, the error is raised after the last file.
+    broken, or an option does not fit the model or the input. If one of several files is broken, the other files are
+    still punctuated before the error is raised.
     """
     for name, value, values in (("to", to, ("", *WRITERS)), ("marks", marks, MARKS)):
         if value not in values:

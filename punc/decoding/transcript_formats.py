@@ -46,7 +46,7 @@ class ShownWords(NamedTuple):
         return capitalized(self.texts, self.marks, self.starts, self.turns)
 
     def timed(self, form: str) -> "ShownWords":
-        """Return `self`. Raises InputError, with the name `form` of the output format, if times are missing."""
+        """Return `self`. Raises InputError, which names the output format `form`, if times are missing."""
         if np.isnan(self.begins).any() or np.isnan(self.ends).any():
             raise InputError(f"no times for --to {form}", "use --to text or --to paragraphs, or give a file with times")
         return self
@@ -134,7 +134,7 @@ def subtitles(words: Words, marked: MarkedTranscript, form: str) -> dict[str, st
 
 def to_text(words: Words, marked: MarkedTranscript) -> str:
     """Return one line for each turn in each stream: `NAME: …` if the speaker is known. If there are several
-    recordings, each line begins with the name of its recording."""
+    recordings, the name of the recording comes first in each line."""
     shown = shown_words(words, marked)
     parts = _parts(shown, shown.turns | ends_of_runs(words.streams[shown.numbers]))
     written = _with_names(words, shown, np.array([begin for _, begin, _ in parts], np.int64))
@@ -190,7 +190,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
 
 
 def to_json(words: Words, marked: MarkedTranscript) -> str:
-    """Return JSON in Whisper's format, with one segment for each sentence or turn. Unknown values are omitted."""
+    """Return JSON in Whisper's format, where a segment ends with a sentence or a turn. Unknown values are omitted."""
     shown = shown_words(words, marked, tags=True)
     own = shown.numbers
     columns = {"start": np.round(shown.begins, 6), "end": np.round(shown.ends, 6),

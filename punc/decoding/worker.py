@@ -49,8 +49,8 @@ class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L). The posteriors are None unless
     `posteriors` is true.
 
-    With `endings`, label numbers are int8 (S, 2): the best label, and the best of the labels that end a sentence.
-    Worker processes receive the decoder without its model, and load the model for their first task.
+    If `endings` is true, the label numbers are int8 (S, 2): the best label, and the best of the labels that end a
+    sentence. Worker processes receive the decoder without its model, and load the model for their first task.
 
     Raises InputError if an option does not fit the model or the device is missing.
     """
@@ -105,8 +105,8 @@ class Decoder:
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:
-        """Return which slots are exempt from transitions and the case rule, bool (S,). These are the first slot of
-        each span that continues an earlier span and, with the case rule, the slots of words without case."""
+        """Mark the slots to which no weights of label transitions apply, bool (S,): the first slot of each span that
+        continues an earlier span and, with the case rule, the slots of words without case."""
         free = np.zeros(len(task.slots), bool)
         if self.options.case_rule:
             if self._uncased is None:
