@@ -4,8 +4,8 @@ Filters of several widths (Kim et al. 2015, "Character-Aware Neural Language Mod
 
     f(t) = tanh(F · [e(t − ⌊(w−1)/2⌋) … e(t + ⌈(w−1)/2⌉)] + b)    for each filter F of each width w
 
-Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, and do
-not state the number for each width. Here, `filters` = 75 gives min(300, 75 w) filters of width w, and 1,650 in all.
+Kim et al. use min(200, 50 w) filters of width w. Gale & Parthasarathy 2017 use 1,650 filters of widths 1 to 7, but do
+not say how many have each width. Here, `filters` = 75 gives min(300, 75 w) filters of width w, and 1,650 in all.
 
 Highway layers (Srivastava, Greff & Schmidhuber 2015, "Training Very Deep Networks", equation (3)):
 
@@ -30,14 +30,16 @@ def concatenate_neighbours(vectors: Tensor, size: int) -> Tensor:
 
 
 def outside(line: Tensor) -> Tensor:
-    """Mark which of the last T tokens of `line` (B, T + 1) are outside a text, bool (B, T): each END after an END."""
+    """Mark which of the last T tokens of `line` (B, T + 1) are outside a text, bool (B, T): each END that directly
+    follows an END."""
     ends = line == END
     return ends[:, 1:] & ends[:, :-1]
 
 
 class Filters(nn.Module):
-    """Convolutional filters of the widths w = 1 … `widths`: min(4, w) · `filters` of width w, and `size` in all. At
-    each step, the widest filters read `before` vectors before the step and `ahead` vectors after it."""
+    """Convolutional filters of the widths 1 … `widths`. There are min(4, w) · `filters` filters of width w, and `size`
+    filters in all. At each step, the widest filters read `before` vectors before the step and `ahead` vectors after
+    it."""
 
     def __init__(self, dimensions: int, widths: int, filters: int):
         super().__init__()
@@ -61,7 +63,8 @@ class Filters(nn.Module):
 
 
 class Highway(nn.Module):
-    """A highway layer with `size` inputs and outputs. `both` holds W_H and W_T, so that one product is enough."""
+    """A highway layer with `size` inputs and outputs. `both` holds W_H and W_T, so that one matrix product is
+    enough."""
 
     def __init__(self, size: int):
         super().__init__()

@@ -3,9 +3,9 @@
     C(y_1 … y_m) = b[y_1] + Σ_t s_t[y_t] + Σ_t T[y_t, y_t+1] + e[y_m]      (1), (2)
     Z = Σ_y exp C(y);  P(y) = exp C(y) / Z                                  (5), (9)
 
-s_t are a network's scores for the labels of slot t; b, T and e are learned. Recursion (6) to (8), here from the left,
-computes Z. Together with its mirror image from the right, it gives the marginals P(y_t) and P(y_t, y_t+1), which are
-the gradient of log Z. Recursion (3), (4) finds the best labels (Viterbi 1967).
+s_t are a network's scores for the labels of slot t; b, T and e are learned. The recursion in (6) to (8), which starts
+at the left here, computes Z. This recursion and its mirror image, which starts at the right, give the marginals P(y_t)
+and P(y_t, y_t+1), which are the gradient of log Z. The recursion in (3) and (4) finds the best labels (Viterbi 1967).
 
 One loop over time computes the recursions from the left and from the right in float64. Their sums are normalized at
 every step. Scores more than 300 nats below the best score of their slot, and values of T more than 300 nats below
@@ -24,7 +24,8 @@ FLOOR = -300.0  # nats relative to the best score; lower scores are raised to th
 class LinearChain(nn.Module):
     """A CRF with learned scores: `begin` (L,), `end` (L,), and `transitions` (L, L) from a label (row) to the next
     (column). All learned scores are initially 0. Each row of a batch is a text, and its slots are its first `lengths`
-    (B,) steps; a text may be empty. In the losses, slots may begin later; the labels show where they are."""
+    (B,) steps; a text may be empty. In the losses, the slots may begin after the first step; the labels show where they
+    are."""
 
     def __init__(self, labels: int):
         super().__init__()
@@ -67,8 +68,8 @@ class LinearChain(nn.Module):
         return (log_partition(scores, self.transitions, lengths).sum() - own - follow) / lengths.sum()
 
     def log_marginals(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Map the result of `scores` to log P(y_t), (B, T, L). Past the end of a text, returns the log-softmax of the
-        scores of each step."""
+        """Map the result of `scores` to log P(y_t), (B, T, L). Steps past the end of a text get the log-softmax of
+        their scores."""
         sums = _forward_backward(scores, self.transitions, lengths)
         log_probs = sums.marginals().clamp_min(torch.finfo(torch.float32).tiny).log().to(scores.dtype)
         inside = torch.arange(scores.shape[1], device=scores.device) < lengths.unsqueeze(1)
@@ -82,8 +83,9 @@ class LinearChain(nn.Module):
 
 
 def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the indices of S steps from the first slot on, (B, S); whether each of these steps is a slot, (B, S); and
-    the number of slots, (B,). The slots must be consecutive in each row of labels (B, T)."""
+    """Return three tensors for the rows of labels (B, T): the indices of S steps from the first slot on, (B, S);
+    whether each of these steps is a slot, (B, S); and the number of slots, (B,). The slots of a row must be
+    consecutive."""
     is_slot = labels >= 0
     lengths = is_slot.sum(1)
     first = is_slot.int().argmax(1, keepdim=True)
@@ -92,8 +94,8 @@ def _slots(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Return the same as `LinearChain.viterbi`, but use only operations that TorchScript and exporters support. Past
-    the end of a text, repeats the label of its last slot."""
+    """Return the same as `LinearChain.viterbi`, except that steps past the end of a text get the label of its last
+    slot. Uses only operations that TorchScript and exporters support."""
     best = scores[:, 0]
     same = torch.arange(scores.size(2), device=scores.device).unsqueeze(0).expand_as(best)
     back = torch.zeros_like(scores[:, :1], dtype=torch.int64)
@@ -111,7 +113,8 @@ def viterbi_steps(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tenso
 
 
 def log_partition(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
-    """Return log Z (B,) of chains with `lengths` (B,), given the result of `scores` (B, T, L). Empty chains get 0."""
+    """Return log Z (B,) of chains with `lengths` (B,), given the tensor (B, T, L) from `LinearChain.scores`. Empty
+    chains get 0."""
     return _LogPartition.apply(scores, transitions, lengths)
 
 
@@ -131,8 +134,8 @@ class _LogPartition(torch.autograd.Function):
 
 
 class _Sums(NamedTuple):
-    """The results of the recursions from the left and from the right, float64. The sums at each step have an arbitrary
-    common factor."""
+    """The results of the recursions from the left and from the right, float64. At each step, the sums of all labels are
+    multiplied by the same arbitrary factor."""
 
     log_partition: Tensor  # (B,)
     inside: Tensor  # (T, B), whether a step is in the chain
@@ -143,7 +146,7 @@ class _Sums(NamedTuple):
     since: Tensor  # like `after`, but including the slot's own score
 
     def marginals(self) -> Tensor:
-        """Return P(y_t), (B, T, L). Numbers past the end of a text are arbitrary, but finite."""
+        """Return P(y_t), (B, T, L). Values past the end of a text are arbitrary, but finite."""
         product = self.until * self.after
         return (product / product.sum(2, keepdim=True)).transpose(0, 1)
 

@@ -71,7 +71,8 @@ class _Recurrence(torch.autograd.Function):
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx: Any, gate_inputs: Tensor, weight: Tensor, peepholes: Tensor, hidden: Tensor,
                 cell: Tensor) -> tuple[Tensor, Tensor]:
-        """Return h (T, B, H) of all steps and c (B, H) of the last step. `gate_inputs` (T, B, 4H) are W x."""
+        """Return h (T, B, H) of all steps and c (B, H) of the last step. `gate_inputs` (T, B, 4H) are W x, plus the
+        biases if there are any."""
         steps, batch, width = gate_inputs.shape
         size = width // 4
         gates = gate_inputs.new_empty(steps, batch, width)  # i, f, g and o after σ and tanh

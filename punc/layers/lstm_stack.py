@@ -5,8 +5,8 @@
     h(t) = σ(o) tanh(c(t))
 
 As in Zaremba et al. 2014, "Recurrent Neural Network Regularization", dropout applies to the input of the first layer
-and to the output of each layer, but not to the state that is passed from step to step. PyTorch's layers have no
-peepholes, but they are fast, because oneDNN computes all steps of a layer at once.
+and to the output of each layer, but not to the state that is passed from step to step. The layers are PyTorch's. They
+have no peepholes, but they are fast on a CPU, because one call of oneDNN computes all steps of a layer.
 """
 
 import torch
@@ -20,14 +20,16 @@ FORGET = 1  # the index of the forget gate; PyTorch's order is input, forget, ce
 
 
 def with_ends(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Append END to the tokens (B, T) of complete texts. Returns (B, T + 1) and the lengths (B,) without END."""
+    """Append END to the tokens (B, T) of complete texts. Returns (B, T + 1) and the lengths (B,) of the texts without
+    END."""
     line = nn.functional.pad(tokens, (0, 1), value=END)
     steps = torch.arange(1, line.shape[1] + 1, device=line.device)
     return line, ((line != END) * steps).amax(dim=1)
 
 
 def embedding_of(vocab: int, size: int, std: float) -> nn.Embedding:
-    """Return an embedding with sparse gradients, initialized with normal random numbers of standard deviation `std`."""
+    """Return an embedding with sparse gradients, initialized from a normal distribution with standard deviation
+    `std`."""
     embedding = nn.Embedding(vocab, size, sparse=True)
     if std != 1.0:  # PyTorch has already initialized the embedding with std 1
         nn.init.normal_(embedding.weight, std=std)
@@ -102,7 +104,8 @@ class BidirectionalStack(nn.Module):
 
 @torch.no_grad()
 def make_orthogonal(net: nn.Module) -> None:
-    """Initialize a model's nn.LSTM layers as Keras does. Raises InputError if the model has none.
+    """Initialize the gates of a model's nn.LSTM layers with the default initializers of Keras. Raises InputError if the
+    model has no such layers.
 
         U of each gate   orthogonal (Saxe et al. 2014)
         W of each gate   uniform in ±√(6 / (inputs + units)) (Glorot & Bengio 2010)

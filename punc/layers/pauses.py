@@ -1,8 +1,8 @@
 """Network inputs for each slot: the pause, and whether the speaker changes.
 
 In Tilk & Alumäe 2015, section 2.3, the input p(t) is the pause in seconds. The paper does not say how an unknown pause
-is represented. Here p(t) is then 0, and an optional second input marks unknown pauses. Another optional input, which
-is not in the paper, is 1 if another speaker says the next word, otherwise 0.
+is represented. Here, p(t) is 0 for an unknown pause, and an optional second input marks unknown pauses. A further
+optional input, which is not in the paper, is 1 if a different speaker says the next word, and 0 otherwise.
 
 `PauseVectors` represents a pause by a learned vector: one vector for each class of durations, and one for unknown
 pauses. From the duration in seconds, a network can hardly learn that 0.1 s and 0.4 s mean different things. All vectors

@@ -1,7 +1,7 @@
 """Reads pre-trained encoders of the package `transformers` from a local Hugging Face directory.
 
-Downloads nothing and runs no code from the directory. A trained model contains a copy of the encoder's configuration
-and weights.
+Nothing is downloaded, and no code in the directory is run. A trained model contains a copy of the encoder's
+configuration and weights.
 """
 
 import logging
@@ -31,8 +31,8 @@ UNUSED = {"roberta": 2, "xlm-roberta": 2, "mpnet": 2}  # kind → the number of 
 
 class PretrainedEncoder(nn.Module):
     """A pre-trained encoder. `source` is the encoder's directory or, in a trained model, the encoder's `spec`. `start`
-    and `end` are the ids of the special pieces before and after a text. Raises InputError if the encoder
-    in the directory is of none of the KINDS, and ModuleNotFoundError if `transformers` is not installed."""
+    and `end` are the ids of the special pieces before and after a text. Raises InputError if the encoder cannot be
+    used, for example because it is of none of the KINDS, and ModuleNotFoundError if `transformers` is not installed."""
 
     def __init__(self, source: str | dict[str, Any], start: list[int], end: list[int], dropout: float,
                  attention_dropout: float):
@@ -75,8 +75,8 @@ class PretrainedEncoder(nn.Module):
                 weight.requires_grad_(False)
 
     def forward(self, tokens: Tensor, more: Tensor | None = None) -> Tensor:
-        """Return the vectors (B, T, size) of tokens (B, T), which are END past the end of a text. Adds `more` to the
-        tokens' embeddings. T plus the number of special pieces around a text must be at most `most`."""
+        """Return the vectors (B, T, size) of tokens (B, T). Past the end of a text, the tokens must be END. Adds `more`
+        to the tokens' embeddings. T plus the number of special pieces around a text must be at most `most`."""
         line, mask = self._line(tokens)
         return self._read(line, more, None if bool(mask.all()) else mask)[:, :tokens.shape[1]]
 
@@ -98,7 +98,8 @@ class PretrainedEncoder(nn.Module):
         return self.net(**given, attention_mask=mask).last_hidden_state[:, before:]
 
     def _line(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Return pieces (B, S), with special pieces, for tokens (B, T), and a mask (B, S) that is 0 for padding."""
+        """Return the pieces (B, S) of tokens (B, T), with special pieces added, and a mask (B, S) that is 0 for
+        padding."""
         start, end = self.spec["start"], self.spec["end"]
         lengths = (tokens != END).sum(1, keepdim=True)  # (B, 1)
         line = nn.functional.pad((tokens - FIRST).clamp_min(0), (len(start), len(end)), value=self.pad)  # (B, S)
@@ -121,7 +122,7 @@ def _transformers() -> Any:
 
 
 def _config(directory: str) -> dict[str, Any]:
-    """Read the configuration of an encoder's directory, without the entries LEFT_OUT, some of which refer to code."""
+    """Return the configuration in an encoder's directory, without the entries LEFT_OUT. Some of these refer to code."""
     path = Path(directory)
     if not (path / "config.json").is_file():
         raise InputError(f"encoder={directory} is not the directory of an encoder",

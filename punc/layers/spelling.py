@@ -1,9 +1,8 @@
 """Computes word vectors from characters: the final states of a BLSTM (Lample et al. 2016, section 4.1).
 
 Bansal 2019 (section "Word Embeddings") appends these vectors, called w_chars, to word embeddings. A model reads word
-ids, so it has a table with the spelling of each word in its vocabulary. With the token type
-`spelled`, a word outside the vocabulary becomes its characters, one token each, and then `<unk>`
-(tokens.tokenizers.spelled).
+ids, so it has a table with the spelling of each word in its vocabulary. With the token type `spelled`, a word outside
+the vocabulary becomes its characters, one token each, and then `<unk>` (tokens.tokenizers.spelled).
 """
 
 from collections import Counter
@@ -22,8 +21,9 @@ BATCH_SIZE = 256  # the number of words of similar length that are read together
 
 
 class Spelling(nn.Module):
-    """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary. The `alphabet` most frequent
-    characters have their own embeddings of size `character_dim`; all other characters share one embedding."""
+    """Computes vectors of 2 · character_hidden_dim numbers for the words of a vocabulary. The `alphabet` characters
+    that are most frequent in the vocabulary have their own embeddings of size `character_dim`; all other characters
+    share one embedding."""
 
     def __init__(self, vocab: int, alphabet: int, character_dim: int, character_hidden_dim: int):
         super().__init__()
@@ -37,7 +37,8 @@ class Spelling(nn.Module):
         self._vectors: Tensor | None = None  # the vectors of all words, computed by `traceable`
 
     def initialize_from_vocabulary(self, vocabulary: Vocabulary, characters_from: int | None = None) -> None:
-        """Store the spelling of each token. Tokens from `characters_from` on are characters; all others are words."""
+        """Store the spelling of each token. Tokens from number `characters_from` on are characters; all others are
+        words."""
         tokens = [token if characters_from is None or i < characters_from else token.removeprefix(CHARACTER)
                   for i, token in enumerate(vocabulary.tokens)]
         self.table.copy_(torch.tensor(spell(tokens, self.alphabet), dtype=torch.int32))
@@ -70,8 +71,8 @@ class Spelling(nn.Module):
 
     def read_spelled(self, tokens: Tensor, rows: Tensor, columns: Tensor, characters_from: int) -> Tensor:
         """Return vectors (N, size) of the N words at tokens[rows, columns]. The characters of a word are the
-        character tokens directly before it. If there are none, as at the start of a chunk, the spelling in the table is
-        used."""
+        character tokens directly before it. If there are none, for example because a chunk starts at the word, the
+        table's spelling of its token is used."""
         before = columns.unsqueeze(1) - torch.arange(MAX_LENGTH, 0, -1, device=tokens.device)
         found = tokens[rows.unsqueeze(1), before.clamp_min(0)]
         is_character = (found >= characters_from) & (before >= 0)
@@ -101,7 +102,7 @@ class Spelling(nn.Module):
 
 def spell(tokens: Sequence[str], alphabet: int) -> list[list[int]]:
     """Convert the characters of each token to MAX_LENGTH numbers, padded with PADDING. The `alphabet` most frequent
-    characters have the numbers from OTHER + 1 on, most frequent first."""
+    characters are numbered from OTHER + 1 on, starting with the most frequent."""
     words = [spelling_of(token) for token in tokens]
     counts = Counter("".join(words[len(SPECIALS):]))
     common = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet]

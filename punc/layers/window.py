@@ -16,8 +16,8 @@ class WordVectors(nn.Embedding):
     """An embedding that can be initialized from a file of word vectors in GloVe's or word2vec's text format.
 
     Vectors from a file are trained only if `train_vectors` is true. Each of their dimensions is normalized to mean 0
-    and variance 1 over all words that have a vector (LeCun et al. 1998, "Efficient BackProp", section 4.3). Without a
-    file, vectors are drawn from a normal distribution with variance 1.
+    and variance 1 over the words of the vocabulary that have their own vector (LeCun et al. 1998, "Efficient BackProp",
+    section 4.3). Without a file, the vectors are drawn from a standard normal distribution, and are always trained.
     """
 
     def __init__(self, vocab: int, embedding_dim: int, vectors: str = "", train_vectors: bool = False):
@@ -38,7 +38,8 @@ class WordVectors(nn.Embedding):
 
 class WindowInput(nn.Module):
     """Looks up the vectors of the m = `window` words around each slot. The slot follows word `slot_word` of the window,
-    counted from 1; 0: the middle word. The state consists of the last m − 1 tokens. Tokens outside a stream are END."""
+    counted from 1, or the middle word if `slot_word` is 0. The state consists of the last m − 1 tokens. Tokens outside
+    a stream are END."""
 
     def __init__(self, vectors: WordVectors, window: int, slot_word: int = 0):
         super().__init__()
@@ -51,7 +52,7 @@ class WindowInput(nn.Module):
         self.lookahead = window - 1 - self.last
 
     def initial_state(self, batch: int) -> tuple[Tensor]:
-        """Return END for each token before a stream, (batch, m − 1)."""
+        """Return END for each of the m − 1 tokens before a stream, (batch, m − 1)."""
         return (torch.full((batch, self.window - 1), END, device=self.vectors.weight.device),)
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor]]:
@@ -60,8 +61,8 @@ class WindowInput(nn.Module):
         return self.vectors_of(line.unfold(1, self.window, 1)), (line[:, tokens.shape[1]:],)
 
     def vectors_of(self, words: Tensor) -> Tensor:
-        """Return the vectors (…, m, n) of windows (…, m). Words before an END belong to the previous stream and are
-        read as END."""
+        """Return the vectors (…, m, n) of windows (…, m). If there is an END before the slot, the words before this END
+        belong to the previous stream and are read as END."""
         before = words[..., :self.last + 1]
         previous = (before == END).long().flip(-1).cumsum(-1).flip(-1) > 0
         return self.vectors(torch.cat([before.masked_fill(previous, END), words[..., self.last + 1:]], dim=-1))
@@ -78,8 +79,8 @@ class FullyConnected(nn.Module):
     centred   hidden layers return σ − ½, which changes how they learn (LeCun et al. 1998, section 4.4)
 
     Initial weights are uniform in the range of Glorot & Bengio (2010). Between two sigmoid layers, the range is 4 times
-    as wide, because the slope of a sigmoid is ¼. If sigmoids are not centred, the initial biases of the next layer
-    cancel their mean of ½.
+    as wide, because the slope of a sigmoid is ¼. If the sigmoids are not centred, their mean is about ½ at first, and
+    the initial biases of the next layer cancel it.
     """
 
     def __init__(self, sizes: Sequence[int], dropout: float = 0.0, centred: bool = False):

@@ -130,7 +130,7 @@ def _query(request: Request, *known: str) -> QueryParams:
 
 
 async def input_error(request: Any, error: Any) -> Response:
-    """Answer a request with what is wrong, the remedy and, if known, the line number of the error."""
+    """Answer an invalid request with the error, the remedy and, if known, the line number of the error."""
     status = 404 if isinstance(error, UnknownModelError) else 400
     line = {} if error.line is None else {"line": error.line}
     return Json({"error": error.what, "remedy": error.remedy, **line}, status)

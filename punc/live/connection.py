@@ -1,10 +1,10 @@
 """One client of the live server: its messages, its session, and the answers.
 
-A message is text: complete words, lines of a CTM, or JSON as in `live.input` (one object, or one object per line).
-The answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, the
-format of the answers depends on the client's first message. When a stream ends, the server sends {"eof": 1}, an empty
-result or a line end to confirm that all words have been sent. If a message cannot be read, the server answers
-{"error": …}, and the stream continues.
+A message is text: complete words, lines of a CTM, or JSON as in `live.input` (one object, or one object per line). The
+answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, the format of
+the answers depends on the client's first message. When a stream ends, the server confirms that all words have been
+sent: with {"eof": 1}, with a last Vosk result, which is empty if no words remain, or with a line end. If a message
+cannot be read, the server answers {"error": …}, and the stream continues.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Reads live input line by line: words, with their times if known, and other events of a stream.
+"""Converts live input to items: words, with their times if known, partial results, and ends of utterances and streams.
 
 Kinds of input:
 
@@ -13,7 +13,7 @@ Kinds of input:
              {"text": "hell", "is_final": false}                   a partial result of sherpa-onnx
              {"utterance_end": true}, {"eof": 1}                   the end of an utterance, and the end of a stream
 
-In every format, an empty line ends a stream. The Vosk messages are the output of `Result`, `PartialResult` and
+In input of every kind, an empty line ends a stream. The Vosk messages are the output of `Result`, `PartialResult` and
 `FinalResult` (github.com/alphacep/vosk-api, src/vosk_api.h). vosk-server's clients send `{"eof": 1}`.
 """
 
@@ -85,8 +85,9 @@ def kind_of(text: str, whole: bool) -> str | None:
 
 
 class ItemReader:
-    """Reads text in pieces of any size. A word is complete at the next space; any other item is complete at the line
-    end. Bad lines are left out. `kind`: one of INPUTS, or None to detect the kind from the first lines."""
+    """Reads text in pieces of any size. In input of the kind `words`, a word is complete at the next space; all other
+    items are complete at a line end. Bad lines are left out. `kind`: one of INPUTS, or None to detect the kind from the
+    first line that is not blank."""
 
     def __init__(self, source: str, kind: str | None = None):
         self.kind, self._ctm, self._json = kind, CtmReader(source), JsonReader(source)
@@ -118,7 +119,8 @@ class ItemReader:
         return items + (self._checked(self._json.end) if self.kind == "json" else [])
 
     def _cut(self, text: str, ends: str) -> str:
-        """Return the text up to the last character that is in `ends`. Keep the remaining text for the next call."""
+        """Append `text` to the kept text. Return everything up to the last character that is in `ends`, and keep the
+        rest for the next call."""
         cut = max(map(text.rfind, ends)) + 1
         if not cut:
             self._rest.append(text)
@@ -211,7 +213,7 @@ class JsonReader:
 
 
 def read_json(line: str, number: int, source: str) -> list[Item]:
-    """Return the items of a JSON object or an empty line. Raises InputError for an object of unknown kind."""
+    """Return the items of an empty line, or of a JSON object of a known kind. Raises InputError for anything else."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:

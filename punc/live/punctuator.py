@@ -34,7 +34,7 @@ class Punctuator:
     scale    multiply posteriors before labels are chosen: "LABEL=FACTOR,…"
     device   the device of a model that is not packed: auto, cpu, cuda or cuda:N; packed models use the CPU
 
-    Raises InputError if there is no such model, or it is broken.
+    Raises InputError if there is no such model, if it is broken, or if `scale` or `device` is invalid.
     """
 
     def __init__(self, model: StrPath = "en", *, scale: str = "", device: str = "cpu"):
@@ -60,7 +60,7 @@ class Punctuator:
         words    N words, without spaces or marks
         pauses   (N,) seconds of silence after each word, NaN if unknown; None: all are unknown
 
-        Raises InputError if a word is empty or contains a space, or the numbers of words and pauses differ.
+        Raises InputError if a word is empty or contains a space, or if the numbers of words and pauses differ.
         """
         _check_words(words)
         numbers, posteriors = self._decode(words, pauses, posteriors=True)
@@ -69,7 +69,7 @@ class Punctuator:
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
         """Return the words of one stream as text with marks and, if the model restores them, capitals.
 
-        words    a text, with spaces between its words if the language has them, or a list of words
+        words    a list of words, or a text (with spaces between the words if the language uses spaces)
 
         For `pauses` and errors, see `labels`.
         """

@@ -60,7 +60,7 @@ class Models:
         self.all = {model.name: model for model in (ServedModel(directory, scale) for directory in directories)}
 
     def find(self, name: str, live: bool = False) -> ServedModel:
-        """Return the model called `name`, or the first model for an empty name. Raises InputError if there is none.
+        """Return the model called `name`, or the first model if `name` is empty. Raises InputError if there is none.
 
         live   consider only models that read left to right
         """
@@ -78,7 +78,8 @@ class Models:
 
 
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
-    """Return the punctuated text, its words and their labels. Raises InputError for input that is not text."""
+    """Return the punctuated text, its words and their labels. Raises InputError if `raw` is not text, or has more than
+    MOST_WORDS words."""
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)
@@ -86,7 +87,7 @@ def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTrans
 
 
 def punctuated_text(model: ServedModel, raw: bytes) -> str:
-    """Return the punctuated text. Raises InputError as `marked_text` does, and if the text looks like a JSON object."""
+    """Return the punctuated text. Raises InputError like `marked_text`, and if the text looks like a JSON object."""
     if raw.lstrip()[:1] == b"{" and raw.rstrip()[-1:] == b"}":
         raise InputError("JSON was sent as text", "send it with content-type: application/json", REQUEST)
     return marked_text(model, raw)[0]
@@ -104,8 +105,8 @@ def punctuated_file(model: ServedModel, raw: bytes, name: str, to: str) -> tuple
 
 
 def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
-    """Answer a JSON request that contains `text` or `words`. Return the text, and each word with its label. `name`: the
-    model to use if the request names no model. Raises InputError for an invalid request."""
+    """Answer a JSON request that contains `text` or `words`. Return the punctuated text, and each word with its label.
+    `name`: the model to use if the request names no model. Raises InputError for an invalid request."""
     try:
         request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -127,7 +128,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
 
 
 def _finite(number: str) -> float | None:
-    """Convert a number in JSON. Infinity becomes None, because a JSON answer cannot contain it."""
+    """Convert a JSON number. One that is too large for a float becomes None, because JSON cannot express infinity."""
     return float(number) if math.isfinite(float(number)) else None
 
 

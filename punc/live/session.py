@@ -1,24 +1,24 @@
 """Decides the labels of words in live input, and converts the labelled words to the messages of an output format.
 
 The pause before a word is its start time minus the end time of the previous word that the model reads, but at least 0.
-The pause is unknown if one of these times is unknown, or if the word starts before the previous word, because their
-times then count from different origins.
+The pause is unknown if one of these times is unknown, or if the word starts before the previous word; the times of the
+two words then count from different origins.
 
 A model reads some words past each slot, so each word waits for later words. When the speaker is silent for `max_delay`
 seconds, the waiting words are decided (`LiveStream.decide`), with a pause of `max_delay` after the last word. The
 stream continues, and written words never change. A silence is detected when no word arrives for `max_delay` seconds
-(`silence`), or from the times of the next word.
+(`Session.silence`), or afterwards from the times of the next word.
 
 Decided words are written as text, as JSON lines, or as Vosk results:
 
     text  words separated by spaces, one line per stream
     json  one line per word: {"word": "john", "text": "John", "label": "CAP", "probability": 0.97, "start": …, "end": …,
-          …}, with times if they are known and with all other members of the input; {"eof": 1} after each stream. A word
-          that the model does not read, such as [Music], has no label and no probability
+          …}, with times if they are known, and with all other members of the input word; {"eof": 1} after each stream.
+          A word that the model does not read, such as [Music], has no label and no probability
     vosk  one final result of Vosk per line: {"result": [{"word": "John", …}, …], "text": "Good morning, John."}. A
-          result contains words that are decided together and come from one input result. Other members of an input
-          result, such as a speaker vector, are copied to the output result that contains the input result's last word.
-          Partial results are written too; they begin with the words not yet decided
+          result contains words that are decided together. If an input result has members besides `result` and `text`,
+          such as a speaker vector, an output result ends at the last word of that input result and contains these
+          members. Partial results are written too; they begin with the words not yet decided
 """
 
 import json
@@ -63,7 +63,7 @@ class ServerOptions:
 
     host             address to listen on; the default accepts only connections from this machine
     port             port to listen on; 0: any free port
-    workers          processes that serve, each with all models; a client stays with one process
+    workers          number of processes that serve, each with all models; a connection stays with one process
     upstream         URL of a Vosk server that recognises the live clients' audio; its results are returned with marks
     max_connections  maximum number of live connections, and of requests, that a process accepts at a time
     max_rate         words and lines that a live connection may send per second, averaged over ten seconds; faster
@@ -157,8 +157,8 @@ def speaks(items: Iterable[Item]) -> bool:
 
 
 class Writer:
-    """Converts a session's output to messages in a format of OUTPUTS. In a file or on standard output,
-    `line_end` follows each message."""
+    """Converts a session's output to messages in a format of OUTPUTS. In a file or on standard output, `line_end`
+    follows each message."""
 
     def __init__(self, output: str):
         self._output, self._blank = output, ""
@@ -192,7 +192,8 @@ class Writer:
 
 
 def _results(decided: Sequence[Decided | None]) -> list[dict[str, Any]]:
-    """Return the decided words as Vosk results. A result ends after the last word, and where an input result ended."""
+    """Return the decided words as Vosk results. A result ends at the last word, and at each word whose
+    `LiveWord.result` is not empty."""
     words = [one for one in decided if one]
     if not words:
         return [{"text": ""}] if decided else []

@@ -45,7 +45,8 @@ class LimitedHttp(H11Protocol):
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that limits pings, never blocks the event loop for long, and lets the application close it."""
+    """A WebSocket that limits pings, never blocks the event loop for long, and lets the application close it when the
+    server shuts down."""
 
     close_sent: bool
 

@@ -67,7 +67,8 @@ class SlotStream:
             yield np.log((powers / powers.sum(1, keepdims=True)).mean(0))
 
     def copy(self) -> "SlotStream":
-        """Return another stream in the same state. Both share `_state`, because `step` returns a new state."""
+        """Return another stream in the same state. Both can share `_state`: `step` returns a new state and leaves the
+        old one unchanged."""
         other = copy(self)
         other._pauses = self._pauses.copy()
         return other
@@ -114,10 +115,10 @@ class LiveStream:
     def decide(self, pause: float = np.nan) -> list[Labelled]:
         """Decide and return all waiting words after `pause` seconds of silence (NaN: unknown). The stream continues.
 
-        The next words are unknown. If the pause is known and the model is a word model that reads pauses, posteriors
-        are averaged over possible continuations: the end of the stream, and some frequent words. Otherwise, the words
-        are decided as if the stream ended. A copy of the stream reads the continuations; the stream itself only
-        remembers how many words were returned.
+        The model would read the next words too, but they have not arrived. If the pause is known and the model is a
+        word model that reads pauses, posteriors are averaged over possible continuations: the end of the stream, and
+        some frequent words. Otherwise, the words are decided as if the stream ended. A copy of the stream reads the
+        continuations; the stream itself only remembers how many words were returned.
         """
         words = sum(self._waiting) + (self._held is not None)
         if words == self._out:

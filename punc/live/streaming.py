@@ -1,7 +1,7 @@
 """Punctuates standard input: reads bytes from a file descriptor, and writes text or JSON as soon as the model allows.
 
-A bad byte or line must not end a live transcript. So NUL and bytes that are not UTF-8 become U+FFFD, and bad lines of a
-CTM or of JSON are left out, with warnings. Spaces, tabs and line ends separate words, as in a data directory.
+A bad byte or line must not end a live transcript. So NUL and bytes that are not UTF-8 become U+FFFD, bad lines of a CTM
+or of JSON are left out, and warnings report both. Spaces, tabs and line ends separate words, as in a data directory.
 """
 
 import codecs
@@ -64,7 +64,7 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
 
     With a model that reads whole streams, words are written at the end of each stream. Ctrl-C and SIGTERM act like the
     end of the input, except that KeyboardInterrupt is raised after all words are written. Raises InputError if the
-    input has no words, and for `max_delay` with a model that reads whole streams.
+    input has no words, or if `max_delay` is set but the model reads whole streams.
     """
     options, form = options or LiveOptions(), form or LiveFormat()
     if options.max_delay is not None and model.lookahead is None:
@@ -94,7 +94,8 @@ def punctuate_streaming(model: AnyModel, source: int, sink: IO[bytes], scale: np
 
 def _run(source: int, reader: "LiveReader", session: Session, write: Callable[[list[Decided | None], list[Item]], None],
          max_delay: float | None) -> None:
-    """Read to the end of the input. Signals are raised only while `_run` waits for input, so that no word is lost."""
+    """Punctuate the input to its end. Signals take effect only while `_run` waits for input, so that no word is
+    lost."""
     due = None  # time.monotonic() at which `max_delay` s of silence end; None: no words since a silence
     ended = False
     while not ended:
@@ -158,7 +159,8 @@ class LiveReader:
         return items
 
     def report(self) -> None:
-        """Log how many bytes were replaced, and how many lines were left out if they are more than MOST_WARNINGS."""
+        """Log how many bytes or characters were replaced. If more than MOST_WARNINGS lines were left out, log their
+        number."""
         if self.replaced:
             logger.warning("%s: %d bytes or characters are not text; each is replaced by U+FFFD", SOURCE, self.replaced)
         if self.bad > MOST_WARNINGS:
@@ -166,7 +168,7 @@ class LiveReader:
 
 
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
-    """Punctuate lines from the file descriptor `source`, for languages without spaces between words.
+    """Punctuate lines from the file descriptor `source`, in a language without spaces between words.
 
     The model's marks replace the marks of the input. Everything else stays the same, including spaces, line ends and
     bytes that are not UTF-8. All complete lines that have arrived are punctuated together. `scale` is as in `decode`.
@@ -186,7 +188,8 @@ def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.nda
 
 
 def _whole_lines(source: int) -> Iterator[bytes]:
-    """Yield all complete lines that have arrived, up to about LINES_SIZE bytes. The last line may have no line end."""
+    """Yield the complete lines that have arrived, up to about LINES_SIZE bytes at a time. At the end of the input,
+    yield the rest, which has no line end."""
     rest: list[bytes] = []
     while read := os.read(source, LINES_SIZE):
         end = read.rfind(b"\n") + 1

@@ -2,8 +2,8 @@
 does for files.
 
 If the recogniser writes `"hello,"`, the model reads only `hello`. The model does not read tags such as `[Music]`, which
-are returned unchanged. Two kinds of words wait for the next words: a word before `<unk>`, because it gets the mark of
-`<unk>`, and a word that may begin a tag of several words, such as `[soft music]`.
+are returned unchanged. Two kinds of words wait for later words: a word before `<unk>`, because it gets the mark that
+the model puts after `<unk>`, and a word that may begin a tag of several words, such as `[soft music]`.
 """
 
 import math
@@ -77,7 +77,7 @@ class LiveWriter:
 
 
 class WordStream:
-    """A stream of words, numbers, tags and marks. `labels` labels the words that the model reads."""
+    """A stream of words, numbers, tags and marks. `labels` is the stream that labels the words that the model reads."""
 
     def __init__(self, labels: LiveStream | WholeStream, writer: LiveWriter):
         self._labels, self._writer = labels, writer
@@ -124,7 +124,7 @@ class WordStream:
         return other
 
     def _push_begun(self) -> list[Marked]:
-        """Push the words since an open bracket as ordinary words, because they are not a tag."""
+        """Push the words from an unclosed bracket on as ordinary words, because they are not a tag."""
         begun, self._begun = self._begun, []
         return [marked for text, pause in begun for marked in self._push(self._writer.read(text), pause)]
 
@@ -154,8 +154,8 @@ class WordStream:
         return found
 
     def _marks_after(self, parts: int, ended: bool) -> list[Label] | None:
-        """Return the labels of the unknown words right after the first waiting word, or None if a label is
-        undecided."""
+        """Return the labels of the unknown words right after the first waiting word, or None if one of these labels is
+        not decided yet."""
         found: list[Label] = []
         if not parts or self._waiting[0].token.kind == TAG:
             return found
