@@ -53,7 +53,7 @@ class TrainingOptions:
     confusions       file of `punc confusions` from which the errors are drawn
     initial_model    model of the same sizes whose weights are the initial weights: the name of a bundled model, or a
                      directory
-    lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, as in Keras (layers.lstm_stack)
+    lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, from Keras (layers.lstm_stack)
     schedule         how the learning rate falls: halving, by the dev loss; or linear, to 0 over all epochs
     warmup           number of epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
