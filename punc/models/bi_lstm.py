@@ -7,8 +7,8 @@ Bidirectional LSTM layers (Graves & Schmidhuber 2005), where e(t) is the embeddi
 
 The model reads complete texts. The backward LSTMs start at the END token of each text.
 
-With `pauses` (not in the paper), one vector for the pause p(t) in a slot is added to the embedding of the word before
-the slot, and another vector is added to the logits:
+With `pauses` (not in the paper), one vector for the pause p(t) in the slot after token t is added to e(t), and another
+vector is added to the logits:
 
     y_0(t) = e(t) + a(p(t));  ŷ(t) = softmax(W y_3(t) + b + c(p(t)))
 

@@ -1,7 +1,8 @@
 """Bi-LSTM-A: Chen, Wu & Su, "Investigating context influence in character Level LSTM methods for Japanese Auto
 Punctuation" (Baidu, after 2016), section 2.3.
 
-A bidirectional LSTM layer with local attention: s(t) is a weighted average of the states around token t.
+A bidirectional LSTM layer with local attention. X(t) is the vector of token t, h(t) the state of the LSTM, and s(t) a
+weighted average of the l states around token t:
 
     h(t) = [forward LSTM(X)(t), backward LSTM(X)(t)]                     (9)-(11)
     s(t) = Σ_i a(h(t), h(i)) h(i)       i = t − (l − 1)/2 … t + (l − 1)/2       (13)
@@ -9,8 +10,8 @@ A bidirectional LSTM layer with local attention: s(t) is a weighted average of t
     a(h(t), h(i)) = e(h(t), h(i)) / Σ_k e(h(t), h(k))                           (15)
     ŷ(t) = softmax(Wᵀ s(t) + b)                                          (3), (16)
 
-The paper's text says that the weights are a softmax, but its equation (15) divides the scores by their sum. The option
-`normalize` selects one of the two. The average does not include states outside the text.
+The paper's text says that the weights a are a softmax of the scores e, but its equation (15) divides the scores by
+their sum. The option `normalize` selects one of the two. The average does not include states outside the text.
 """
 
 import torch
@@ -91,8 +92,8 @@ class LocalAttention(nn.Module):
 
 
 def averages(weights: Tensor, states: Tensor) -> Tensor:
-    """Return Σ_i weights(t, i) states(t − reach + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each block
-    of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs."""
+    """Return Σ_i weights(t, i) states(t − (l − 1)/2 + i) for each step t: (B, T, l), (B, T, D) → (B, T, D). For each
+    block of BLOCK steps, a band matrix of weights is multiplied by all states that the block needs."""
     batch, steps, dim = states.shape
     window = weights.shape[2]
     if torch.jit.is_tracing():  # an exported graph must not depend on the number of steps

@@ -1,15 +1,16 @@
 """BLSTM-CRF: Bansal 2019, "Punctuation and Capitalization Restoration using Bi-LSTM Network", section 3.
 
 Each word w is represented by its vector and by the final states of a BLSTM over its characters c_1 … c_p. A BLSTM of
-one or two layers reads the words of a text. From its states h, a linear layer computes the scores s of labels for a
-linear-chain CRF, equations (1) to (9) (layers.crf):
+one or two layers reads the words of a text. From its states h, a linear layer computes a score s for each label of each
+word. A linear-chain CRF (layers.crf) adds the scores b of the first label, T of pairs of neighbouring labels, and e of
+the last label (equations (1) to (9); the paper calls the bias a of the linear layer b, too):
 
     x_t = [v(w_t), →LSTM(c_1 … c_p), ←LSTM(c_p … c_1)]
     h_t = [→LSTM(x_1 … x_t), ←LSTM(x_m … x_t)]
-    s_t = W h_t + b;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
+    s_t = W h_t + a;  P(y) = exp(b[y_1] + Σ s_t[y_t] + Σ T[y_t, y_t+1] + e[y_m]) / Z
 
 The paper uses GloVe vectors of size 300 ("all the embeddings will be fine-tuned") and dropout before and after the
-BLSTM. It gives neither the other sizes nor the learning rate, the optimizer or the batch size.
+BLSTM. It does not give the other sizes, the learning rate, the optimizer or the batch size.
 
 Decoding chooses the most probable label sequence, equations (3) and (4). The posterior of a label in a slot is its
 marginal probability.
@@ -52,9 +53,9 @@ class Model(NeuralModel):
     `forward` returns label scores that include the CRF's start and end scores, b and e.
 
     A word outside the vocabulary gets the vector of `<unk>`. In a store made with `--token-type spelled`, the
-    characters of the word come before its `<unk>` as separate tokens, which the model reads too. Characters have no
-    slot, so the LSTMs over words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also include
-    words that are not in the training text, such as all words of a vector file.
+    characters of such a word come before its `<unk>` as separate tokens, which the BLSTM over characters reads. They
+    have no slot, so the LSTMs over words and the CRF skip them. With `punc make-store --vocab`, the vocabulary can also
+    include words that are not in the training text, such as all words of a vector file.
     """
 
     def __init__(self, vocab: int, labels: int, vectors: str = "", train_vectors: bool = True, embedding_dim: int = 300,
@@ -121,8 +122,9 @@ class Model(NeuralModel):
         return loops(logits, self.chain.transitions, with_ends(tokens)[1])
 
     def _scores(self, words: Tensor, tokens: Tensor | None, indices: Tensor | None, turns: Tensor | None) -> Tensor:
-        """Return the label scores (B, W, L) of words (B, W). `indices` (B, W): the words' indices in `tokens` (B, T);
-        both are None if all tokens are words. `turns` (B, W, 1): 1 if the next word has a different speaker."""
+        """Return the label scores (B, W, L) of words (B, W). `indices` (B, W): the words' indices in `tokens` (B, T).
+        If all tokens are words, `tokens` and `indices` are None. `turns` (B, W, 1): 1 if the next word has a different
+        speaker."""
         line, lengths = with_ends(words)  # (B, T + 1), (B,)
         shown = line
         if self.training and self.unknown:
@@ -164,23 +166,24 @@ class Model(NeuralModel):
         return torch.zeros_like(tokens).scatter(1, indices, found.clamp_min(0))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Return −log P of the label sequences, summed over all texts and divided by the number of slots."""
+        """Return −log P of the label sequences, summed over all texts and divided by the number of slots. Without the
+        CRF, returns the mean cross-entropy."""
         if not self.chain:
             return super().loss(logits, labels)
         logits, labels = self._words_alone(labels, logits)
         return self.chain.loss(logits, labels)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Return the cross-entropy over label sequences, divided by the number of slots. Treats the distributions
-        `targets` (B, T, L) of different slots as independent."""
+        """Return the cross-entropy over label sequences, summed over all texts and divided by the number of slots.
+        Treats the distributions `targets` (B, T, L) of different slots as independent."""
         if not self.chain:
             return super().soft_loss(logits, targets, labels)
         logits, targets, labels = self._words_alone(labels, logits, targets)
         return self.chain.soft_loss(logits, targets, labels)
 
     def _words_alone(self, labels: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        """Move the values (B, T, L) and labels (B, T) of characters to the end of each row, because characters are
-        not part of the CRF's chain."""
+        """Return values (B, T, L) and labels (B, T) in which those of characters are moved to the end of each row,
+        because characters are not part of the CRF's chain."""
         if self.characters_from is None:
             return *values, labels
         indices = (labels < 0).long().argsort(dim=1, stable=True)

@@ -22,7 +22,7 @@ EMBEDDING_DROPOUT = 0.1
 class Model(ContextModel):
     """CNN-Feature.
 
-    filters   for each width w, there are min(w, 4) times this many filters
+    filters   number of filters of width 1; there are min(w, 4) times as many of width w
     """
 
     lookahead = 3

@@ -6,9 +6,9 @@ CNN-Feature (`cnn_feature`) with temporal max-pooling of width n after the convo
     m(t) = max(f(t − ⌊(n−1)/2⌋) … f(t + ⌈(n−1)/2⌉))
     ŷ(t) = softmax(W LSTM(LSTM(highway(m(t)))) + b)
 
-Outside the text, the convolution reads <NULL>, here END. The pooling ignores steps outside the text, which are set to
-the lowest possible value. The model reads 3 + ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same output as for
-complete texts (see ContextModel).
+Outside the text, the convolution reads <NULL>, here END. The pooling ignores steps outside the text, because there f is
+set to −1, the lower bound of tanh. The model reads 3 + ⌈(n−1)/2⌉ tokens past a slot. It can stream, with the same
+output as for complete texts (see ContextModel).
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from punc.models import cnn_feature
 class Model(cnn_feature.Model):
     """CNN-Ngram. It also has the options of CNN-Feature.
 
-    pool   steps over which the maximum is taken: n
+    pool   number of steps over which the maximum is taken: n
     """
 
     lookahead = 5

@@ -7,8 +7,8 @@ LSTM layers that label each slot with a delay of n tokens, where e(t) is the emb
 The paper pads a text with one <EOT> and n − 1 <PAD> tokens. Here, END stands for all of these. With words as tokens and
 a delay of 1, this is the Word Delay-RNN of section 3.3.1.
 
-With `pauses` (not in the paper), one vector for the pause p(t) in the slot is added to the embedding of the newest
-word, and another vector is added to the logits:
+With `pauses` (not in the paper), one vector for the pause p(t) in slot t is added to e(t + n), and another vector is
+added to the logits:
 
     ŷ(t) = softmax(W LSTM(… LSTM(e(t + n) + a(p(t)))) + b + c(p(t)))
 

@@ -10,11 +10,11 @@ residual_l is a two-tap convolution with a gated residual connection:
     y(t) = x(t) + tanh(W x' + a) · σ(V x' + b),    x' = [x(t − ⌊d/2⌋), x(t + ⌈d/2⌉)]
 
 The paper does not define the gate. Here it is the gated unit of van den Oord et al. 2016 ("WaveNet", equation 2), which
-the paper cites. The gated output is added to the layer's input (He et al. 2015, equation 1) or, if the sizes differ, to
-a linear projection of the input (equation 2).
+the paper cites. The gated output is added to the layer's input or, if the sizes differ, to a linear projection of the
+input (He et al. 2015, equations 1 and 2).
 
-n layers with d = 1, 2, 4, … see the tokens t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, so five layers see 15 tokens before
-token t and 16 tokens past the slot. Outside the text, the first layer reads <NULL>, here END, and each higher layer
+n layers with d = 1, 2, 4, … see the tokens t − ⌊(2ⁿ − 1)/2⌋ … t + ⌈(2ⁿ − 1)/2⌉, so five layers see the 15 tokens before
+token t and the 16 tokens after it. Outside the text, the first layer reads <NULL>, here END, and each higher layer
 reads what the layer below computes there. The model can stream, with the same output as for complete texts (see
 ContextModel).
 """
@@ -31,8 +31,8 @@ EMBEDDING_DROPOUT, CNN_DROPOUT = 0.1, 0.2  # dropout rates after the embedding a
 
 
 class GatedResidual(nn.Module):
-    """A gated residual layer of `size` filters with two taps, which are `dilation` steps apart. It does
-    not pad its input, so the output has `dilation` fewer steps. `both` holds W and V."""
+    """A gated residual layer of `size` filters with two taps, which are `dilation` steps apart. The input is not
+    padded, so the output has `dilation` fewer steps. `both` holds W and V."""
 
     def __init__(self, input_dim: int, size: int, dilation: int):
         super().__init__()
@@ -52,7 +52,7 @@ class Model(ContextModel):
     """Dilated CNN.
 
     dilated_layers   number of convolutions; n convolutions see 2 to the power of n tokens
-    filters          filters of each convolution
+    filters          number of filters of each convolution
     """
 
     lookahead = 16

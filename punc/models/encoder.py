@@ -1,4 +1,4 @@
-"""A fine-tuned, pre-trained encoder with a linear output layer (Devlin et al. 2019, BERT, section 5.3).
+"""A pre-trained encoder that is fine-tuned with a linear output layer (Devlin et al. 2019, BERT, section 5.3).
 
     h_1 … h_n = encoder(piece_1 … piece_n);  y(t) = softmax(W h_e(t) + b)
 
@@ -9,10 +9,10 @@ Transformers with Robust Inference").
 With `pauses`, one vector for the pause in a slot (layers.pauses) is added to the embedding of the piece before the
 slot, and another vector is added to the logits.
 
-Long texts are read in overlapping windows of `size` pieces, which is `window` minus the special pieces. Each window
-begins `size` − 2 `overlap` pieces after the start of the previous window; the last window ends with the text. The
-output for a piece comes from a window in which at least `overlap` pieces are on each side of it, unless the text begins
-or ends there.
+Long texts are read in overlapping windows of `size` pieces; `size` is `window` minus the number of special pieces. The
+last window ends with the text. Each other window begins `size` − 2 `overlap` pieces after the start of the previous
+window. The output for a piece comes from a window that contains at least `overlap` pieces on each side of it, or all
+pieces up to the start or end of the text.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,8 @@ class Model(NeuralModel):
 
     encoder            local Hugging Face directory: config.json, model.safetensors, tokenizer.json
     window             number of pieces, including special ones, that the encoder reads at once; 0: as many as it can
-    overlap            number of pieces at each end of a window whose slots are labelled in another window
+    overlap            number of pieces at each end of a window that serve only as context; another window labels their
+                       slots
     dropout            dropout rate of hidden units
     attention_dropout  dropout rate of the attention weights; on a CPU, training with it takes 1.5 times as long
     output_rate        factor that multiplies --learning-rate for the output layer and pause vectors, which are not
@@ -102,7 +103,7 @@ class Model(NeuralModel):
         return (logits + self.pause_output(pauses, tokens) if self.pause_output else logits), ()
 
     def features(self, tokens: Tensor, pauses: Tensor | None) -> Tensor:
-        """Return the inputs (B, T, H) of the output layer, which are also the inputs of a second stage."""
+        """Return the inputs (B, T, H) of the output layer, which `ta_encoder` reads too."""
         more = self.pause_input(pauses, tokens) if self.pause_input else None
         return in_windows(self.encoder, tokens, more, self.size, self.overlap)
 
@@ -110,8 +111,7 @@ class Model(NeuralModel):
 def in_windows(read: Callable[[Tensor, Tensor | None], Tensor], tokens: Tensor, more: Tensor | None, size: int,
                overlap: int, at_once: int = AT_ONCE) -> Tensor:
     """Apply `read` to overlapping windows of texts of any length, `at_once` windows at a time. Maps tokens (B, T), and
-    other inputs `more` (B, T, …), to outputs (B, T, D). `read` maps windows of at most `size` tokens in the same
-    way."""
+    other inputs `more` (B, T, …), to outputs (B, T, D). `read` does the same for windows of at most `size` tokens."""
     rows, width = tokens.shape
     if width <= size:
         return read(tokens, more)

@@ -17,7 +17,7 @@ from punc.models import ngram_lstm
 class Model(ngram_lstm.Model):
     """FC-LSTM. The paper gives neither embedding_dim nor hidden_dim, and does not use dropout.
 
-    ahead   number of following tokens that are read with each token: w
+    ahead   number of following tokens that are read together with a token: w
     """
 
     lookahead = 1

@@ -5,7 +5,7 @@ set is saved as arrays, together with the language model.
 
 A language model's posteriors are better on its training text than on other text, so a tree trained on the same text
 would trust them too much. Therefore, train the language model and the tree on different texts. If there is only one
-text, the option `folds` cross-fits: each training stream belongs to one fold, and the posteriors for a fold come from a
+text, use the option `folds`. Each training stream then belongs to one fold, and the posteriors for a fold come from a
 language model that is estimated like `lm_model`, but without the streams of the fold.
 
     punc train --model ngram_dt --lm-model exp/4-gram --train-set train --dev-set dev data/store_word exp/4-gram+DT-p
@@ -35,8 +35,8 @@ class Model(NonGradientModel):
     """A decision tree on the pause and the posteriors of an n-gram model.
 
     lm_model     directory of a model `ngram` with the vocabulary of the store
-    folds        number of folds of the training streams; the posteriors of a fold come from a language model trained
-                 without that fold, so the store also needs the training sets of `lm_model`; 0: use `lm_model` itself,
+    folds        number of folds of the training streams; for each fold, a language model is trained on the training
+                 sets of `lm_model`, without that fold; the store must contain these sets; 0: use `lm_model` itself,
                  which must have been trained on other text
     """
 
@@ -94,7 +94,8 @@ class Model(NonGradientModel):
         return np.log(smoothed(self.arrays))[found].astype(np.float32)
 
     def thresholds(self) -> np.ndarray:
-        """Return the tree's pause thresholds in ascending order, (n, 2): seconds, and how many slots each divides."""
+        """Return the tree's pause thresholds in ascending order, (n, 2): the threshold in seconds, and the number of
+        training slots that it divides."""
         on_pause = (self.arrays["left"] >= 0) & (self.arrays["feature"] == 0)
         pauses = self.arrays["threshold"][on_pause]
         slots = self.arrays["counts"][on_pause].sum(axis=1)
@@ -126,7 +127,7 @@ class Folds:
         self.vocabulary, self.labels = store.vocabulary, store.labels
 
     def set(self, name: str) -> StoreSet:
-        """Return a set of the store. Raises InputError if a divided set has fewer streams than folds."""
+        """Return the set `name`. Raises InputError if it is one of `divided` and has fewer streams than folds."""
         data = self._store.set(name)
         if name not in self._divided:
             return data

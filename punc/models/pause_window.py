@@ -2,8 +2,8 @@
 
 Tilk & Alumäe 2015, section 2.2, train "a simple model using a small window of pauses only as input features" (here,
 `words=false`). Their model finds periods with an F1 of 0.53, but no commas. They specify neither the window nor the
-kind of model. Here, the model is a tanh layer and a softmax. p(t) is the pause in slot t in seconds, x(t) the word
-before slot t, and n the option `window`:
+kind of model. Here, the model is a tanh layer and a softmax, where p(t) is the pause in slot t in seconds, e(x(t)) is
+the vector of the word x(t) before slot t, and n is the option `window`:
 
     y(t) = tanh(W [p(t − n) … p(t + n), e(x(t − n + 1)) … e(x(t + n))] + b)
     ŷ(t) = softmax(V y(t) + c)
@@ -27,7 +27,7 @@ class Model(NeuralModel):
     words           read the words
     pauses          read the pauses
     embedding_dim   size of a word's vector
-    hidden_dim      tanh units
+    hidden_dim      number of tanh units
     """
 
     def __init__(self, vocab: int, labels: int, window: int = 2, words: bool = True, pauses: bool = True,

@@ -6,8 +6,8 @@ In section 2.3, x0(t) is the one-hot vector of the word after slot t, and p(t) i
     y1(t) = LSTM(y0(t))             T-LSTM-p (section 3): LSTM([y0(t), p(t)])
     y2(t) = softmax(W2 y1(t))
 
-The LSTM has forget gates and peepholes. By default, it has no biases, because in the paper, they "brought no noticeable
-improvement".
+The LSTM has forget gates and peepholes. By default, it has no biases, because they "brought no noticeable improvement"
+in the paper.
 """
 
 import torch
@@ -22,9 +22,9 @@ class Model(NeuralModel):
     """T-LSTM. With `pauses`, it is T-LSTM-p.
 
     embedding_dim    units of the tanh layer
-    hidden_dim       LSTM blocks
+    hidden_dim       number of LSTM blocks
     pauses           read the pause of the slot
-    init_range       initial weights are drawn uniformly from ± this value
+    init_range       initial weights are drawn uniformly between minus this value and this value
     biases           the LSTM has biases (the paper omits them)
     speaker_changes  read whether the speaker changes in the slot, if the data has turns (not in the paper)
     """
@@ -49,7 +49,8 @@ class Model(NeuralModel):
         return self.output(hidden).transpose(0, 1), state
 
     def hidden(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Return the last hidden layer y1 (T, B, H), which is also the input of a second stage, and the new state."""
+        """Return the output y1 (T, B, H) of the last hidden layer, which a second stage (`ta_lstm`) also reads, and the
+        new state."""
         # Each distinct word of a batch is embedded and projected only once, and has one row of gradients.
         words, indices = tokens.t().unique(return_inverse=True)  # (U,), (T, B)
         size = self.embedding.embedding_dim

@@ -6,8 +6,8 @@ h(t) is the input of the text model's output layer at the last piece before slot
     linear     ŷ(t) = softmax(W h(t) + b + c(p(t)))
 
 The text model is frozen. c is a lookup table with one vector for each class of durations (layers.pauses). This table is
-not in the paper, but without it, the linear stage would not read the pause. A further input of the LSTM marks unknown
-pauses.
+not in the paper, but without it, the linear stage would not read the pause. The LSTM also has an input that is 1 if the
+pause is unknown.
 """
 
 from typing import Any, cast
@@ -28,9 +28,9 @@ class Model(NeuralModel):
 
     text_model    directory of an encoder that was trained with the vocabulary of the store
     stage         lstm or linear
-    hidden_dim    LSTM blocks
+    hidden_dim    number of LSTM blocks
     pauses        read the pause of the slot
-    init_range    initial weights of the LSTM are drawn uniformly from ± this value
+    init_range    initial weights of the LSTM are drawn uniformly between minus this value and this value
     """
 
     token_types = ("encoder",)

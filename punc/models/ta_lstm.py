@@ -1,6 +1,6 @@
 """TA-LSTM and TA-LSTM-p: the second stage of Tilk & Alumäe 2015, section 2.3.
 
-The inputs are the last hidden layer y1 of a trained T-LSTM, whose weights are frozen, and the pause p(t):
+The inputs are the output y1 of the last hidden layer of a trained T-LSTM, whose weights are frozen, and the pause p(t):
 
     x1(t) = [y1(t), p(t)]           TA-LSTM omits p(t)
     y3(t) = LSTM(x1(t))
@@ -21,9 +21,9 @@ class Model(NeuralModel):
     """TA-LSTM-p. Without `pauses`, it is TA-LSTM.
 
     text_model    directory of a T-LSTM with the vocabulary of the store
-    hidden_dim    LSTM blocks
+    hidden_dim    number of LSTM blocks
     pauses        read the pause of the slot
-    init_range    initial weights are drawn uniformly from ± this value
+    init_range    initial weights are drawn uniformly between minus this value and this value
     biases        the LSTM of this stage has biases (the paper omits them)
     speaker_changes  read whether the speaker changes in the slot, if the data has turns (not in the paper)
     """

@@ -22,7 +22,7 @@ HEIGHTS = 4  # the maximum height of a filter, in words
 class Model(WindowModel):
     """CNN-1. It also has the options of WindowModel.
 
-    filters      filters of each height; heights go from 1 to 4 words, or to the window size if that is smaller
+    filters      number of filters of each height; heights go from 1 to 4 words, or to `window` words if that is less
     hidden_dim   units of the second fully connected layer; the first has twice as many
     """
 

@@ -26,7 +26,7 @@ SIDE = 3  # the width and height of a filter, in pixels
 class Model(WindowModel):
     """CNN-2. It also has the options of WindowModel.
 
-    filters      filters of the first convolution; the second and the third have twice as many
+    filters      number of filters of the first convolution; the second and the third have twice as many
     pool         side of the squares that are pooled; 1: no pooling
     hidden_dim   units of the second fully connected layer; the first has twice as many
     """

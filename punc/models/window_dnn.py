@@ -1,7 +1,7 @@
 """DNN: Che et al. 2016, "Punctuation Prediction for Unsegmented Transcript Based on Word Vector", section 2.2.
 
-The vectors (n numbers each) of the m words around a slot are concatenated. They pass through three fully connected
-sigmoid layers and a softmax:
+The vectors (n numbers each) of the m words around a slot are concatenated. The result passes through three fully
+connected sigmoid layers and a softmax:
 
     x = [v(w(i−(m−1)/2)) … v(w(i)) … v(w(i+(m−1)/2))]           m·n numbers
     h1 = σ(W1 x + b1); h2 = σ(W2 h1 + b2); h3 = σ(W3 h2 + b3)   2048, 4096, 2048 units

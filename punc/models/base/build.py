@@ -44,9 +44,12 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> Model:
-    """Return a model with random weights. `spec` contains the architecture (`model`), its `options`, the sizes of the
-    `vocabulary` and of the set of `labels`, and the `token_type`; an option may contain the spec of a submodel. Raises
-    InputError if an option does not have the type of its default."""
+    """Return a model. Its weights are random, except for submodels and pre-trained encoders that are loaded from a
+    directory. Raises InputError if an option does not have the type of its default.
+
+    spec   contains the architecture (`model`), its `options`, the sizes of the `vocabulary` and of the set of `labels`,
+           and the `token_type`; the option of a submodel contains its directory or its spec
+    """
     name = spec["model"]
     constructor: Callable[..., Model] = model_class(name)
     known = option_defaults(name)
@@ -66,9 +69,10 @@ def build(spec: dict[str, Any]) -> Model:
 
 def create(name: str, vocabulary: Vocabulary, labels: LabelSet, options: dict[str, Any],
            tokenizer: Tokenizer | None = None) -> Model:
-    """Return a new model with random weights, except for word vectors that are read from a file. Without a tokenizer,
-    each word is a token. Raises InputError if the model cannot read tokens of this type, a submodel has a different
-    vocabulary, or an option is unknown or has an invalid value."""
+    """Return a new model. Its weights are random, except for those that its options take from files: word vectors and
+    trained models. Without a tokenizer, each word is a token. Raises InputError if the model cannot read the
+    tokenizer's type of token, a submodel has a different vocabulary, or an option is unknown or has an invalid value.
+    """
     tokenizer = tokenizer or WordTokenizer(vocabulary)
     token_type, token_types = tokenizer.token_type, model_class(name).token_types
     if token_types and token_type not in token_types:

@@ -1,8 +1,8 @@
 """Models that read a window of tokens at each step, with LSTM layers (`ContextModel`) or without (`WindowModel`).
 
-In slot t, a `ContextModel` reads the tokens t − before … t + ahead. Its look-ahead is `ahead`. Its state consists of
-the last before + ahead tokens and the state of the LSTMs. Tokens outside the text are END, the <NULL> of Gale &
-Parthasarathy 2017. The LSTMs skip the first `ahead` steps, so that they start at the first token.
+For slot t, a `ContextModel` reads the tokens t − `before` … t + `ahead`. Its look-ahead is `ahead`. Its state consists
+of the last `before` + `ahead` tokens and the state of the LSTMs. Outside the text, the model reads END, which
+Gale & Parthasarathy 2017 call <NULL>. The LSTMs skip the first `ahead` steps, which have no slot.
 """
 
 import torch
@@ -15,7 +15,7 @@ from punc.tokens.vocabulary import END, Vocabulary
 
 
 class LSTMModel(NeuralModel):
-    """A model with LSTM layers `lstms`, followed by a linear layer `output`. Subclasses have these options:
+    """A model with LSTM layers `lstms`, followed by a linear layer `output`. Options of most subclasses:
 
     embedding_dim   size of a token's vector
     hidden_dim      units of each LSTM layer
@@ -60,8 +60,8 @@ class ContextModel(LSTMModel):
         return self.output(hidden), (line[:, max(0, line.shape[1] - around):], *lstm_state)
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Compute one step. The state consists of the last before + ahead token ids (minus END, so that 0 means END),
-        the number of tokens read, h and c."""
+        """Compute one step. The state consists of the ids of the last `before` + `ahead` tokens, the number of tokens
+        read, and the h and c of the LSTMs. END is subtracted from each id, so that 0 stands for END."""
         kept, count, *lstm_state = state
         line = torch.cat([kept + END, tokens], dim=1)
         hidden, after = self.lstms(self.features(line), (lstm_state[0], lstm_state[1]))
@@ -83,8 +83,8 @@ class WindowModel(NeuralModel):
     embedding_dim   size of a word vector
     window          number of words in the window
     slot_word       the slot follows this word of the window, counted from 1; 0: the middle word
-    dropout         dropout rate of the hidden units; the same units are dropped for a whole batch (the paper gives no
-                    rate)
+    dropout         dropout rate of the hidden units (the paper gives no rate); the same units are dropped for a whole
+                    batch
     centred         hidden layers return σ − ½; the model can compute the same functions, but trains differently
     squared_error   minimize the paper's equation (1) instead of cross-entropy
     """
@@ -103,7 +103,8 @@ class WindowModel(NeuralModel):
         self.dropout, self.centred = dropout, centred
 
     def fully_connected(self, *sizes: int) -> FullyConnected:
-        """Return sigmoid layers and a linear output. `sizes`: units of the input, each hidden layer and the output."""
+        """Return sigmoid layers and a linear output layer. `sizes`: the numbers of inputs, of units in each sigmoid
+        layer, and of outputs."""
         return FullyConnected(sizes, self.dropout, self.centred)
 
     def logits(self, vectors: Tensor) -> Tensor:
@@ -121,7 +122,8 @@ class WindowModel(NeuralModel):
         return self.logits(vectors), state
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Compute one step. The state is the last m − 1 token ids, minus END, so that 0 means END."""
+        """Compute one step. The state contains the ids of the last `window` − 1 tokens. END is subtracted from each
+        id, so that 0 stands for END."""
         line = torch.cat([state[0] + END, tokens], dim=1)  # (B, m)
         return self.logits(self.input.vectors_of(line).unsqueeze(1)), (line[:, 1:] - END,)
 

@@ -52,7 +52,7 @@ def read_checkpoint(path: Path, file_format: str = FORMAT) -> dict[str, Any]:
 
 
 def load(directory: str | Path) -> Model:
-    """Load the trained model of a directory. Raises InputError if files are missing or do not fit together."""
+    """Load the trained model in a directory. Raises InputError if files are missing or do not fit together."""
     directory = Path(directory)
     content = read_checkpoint(directory / "final.pt")
     tokenizer = read_tokenizer(directory)
@@ -75,9 +75,9 @@ def load(directory: str | Path) -> Model:
 
 
 def rebuild(content: Mapping[str, Any], words: int, path: Path, remedy: str) -> Model:
-    """Build the model with the spec and the weights in `content`. The size of the vocabulary, `words`, limits the
-    numbers in the spec. Raises InputError, with `path` and `remedy`, if spec and weights do not match or the model
-    would be too large."""
+    """Build the model with the spec and the weights in `content`, the contents of the file `path`. Raises InputError if
+    the weights do not match the spec, or if a number in the spec is too large: larger than both MOST and twice the size
+    of the vocabulary, `words`. In these cases, the message contains `remedy`."""
     try:
         if _largest(content["spec"]) > max(MOST, 2 * words):
             raise ValueError("it would take all memory")
@@ -107,8 +107,8 @@ def not_finite(weights: Mapping[str, torch.Tensor]) -> str | None:
 
 def submodel(option: str, spec: str | dict[str, Any], architecture: str) -> Model:
     """Return a model that is a frozen part of another model. If `spec` is a directory, loads the trained model in it.
-    Otherwise, builds the model, whose weights are loaded later. Raises InputError if there is no such model or its
-    architecture is different."""
+    Otherwise, builds the model, whose weights are loaded later. Raises InputError if `spec` is empty, the directory
+    contains no model, or the model's architecture is not `architecture`."""
     if not spec:
         raise InputError(f"{option}=", f"give the directory of a trained {architecture}")
     model = load(spec) if isinstance(spec, str) else build(spec)

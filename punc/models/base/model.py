@@ -4,9 +4,9 @@ A neural model reads tokens step by step. At each step, it reads a token and the
 earlier, and returns the logits of this slot. A stream of n slots takes n + lookahead steps: the first `lookahead` steps
 have no slot, and the last `lookahead` steps read `</s>` (`END`). The state carries information from step to step.
 
-A model with `lookahead = None` reads complete texts at once: step t reads token t, and the state is empty. END follows
-each text and fills the rest of its row in the batch. In a character stream, the first END is the text's last token and
-has a slot. In other streams, END has no slot; if a text fills its row, the model appends END itself.
+A model with `lookahead = None` reads complete texts at once: step t reads token t, and the state is empty. In a batch,
+END fills the rest of each text's row. A character text also contains END as its last token, and this END has a slot. No
+other END has a slot. A text that fills its row is not followed by END; models that need an END there append it.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ STEPS = 32  # the number of steps that `decode_batch` computes at once, so that 
 class Model(nn.Module):
     """Maps the tokens of a stream and the pause in each slot to a distribution over labels in each slot."""
 
-    # true: only the methods under "Models that are trained by gradient" apply; false: only those under "Other models"
+    # true: the methods under "Models that are trained by gradient descent" apply; false: those under "Other models"
     trained_by_gradient: bool
     token_type: str = "word"  # the token type of the store that the model is trained on
     token_types: tuple[str, ...] | None = None  # the token types that the model can read; None: any
@@ -60,7 +60,7 @@ class Model(nn.Module):
     def initialize_from_vocabulary(self, vocabulary: Vocabulary) -> None:
         """Initialize a new model's weights that depend on the vocabulary, such as word vectors from a file."""
 
-    # Models that are trained by gradient.
+    # Models that are trained by gradient descent.
 
     def rate_of(self, name: str) -> float:
         """Return the factor that multiplies `--learning-rate` for the weight with this name."""
@@ -73,8 +73,8 @@ class Model(nn.Module):
     def forward(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Return logits (B, T, L) and the new state, given tokens, int64 (B, T).
 
-        pauses   (B, T) in seconds; NaN: unknown; None: all are unknown. If the model `reads_turns`, pauses may be
-                 (B, T, 2), with 1 in the second column if the next word has a different speaker
+        pauses   (B, T) in seconds; NaN: unknown; None: all are unknown. If the model `reads_turns`, pauses may also be
+                 (B, T, 2), whose second column is 1 in slots where the next word has a different speaker
         """
         raise NotImplementedError
 
@@ -83,7 +83,7 @@ class Model(nn.Module):
         return logits.log_softmax(2)
 
     def best_sequence(self, logits: Tensor, tokens: Tensor) -> Tensor:
-        """Return the most probable label sequences (B, T). Only `sequential` models have this method."""
+        """Return the most probable label sequences (B, T). Only `sequential` models implement this method."""
         raise NotImplementedError
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -91,18 +91,20 @@ class Model(nn.Module):
         return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-1)
 
     def soft_loss(self, logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor:
-        """Return the mean over slots of the cross-entropy between `targets` (B, T, L) and the model's posteriors."""
+        """Return the mean over slots of the cross-entropy between `targets` (B, T, L) and the model's posteriors. The
+        targets are 0 where there is no slot."""
         return -(targets * logits.log_softmax(2)).sum() / (labels >= 0).sum()
 
     @torch.inference_mode()
     def decode_batch(self, tokens: np.ndarray, pauses: np.ndarray | None, scale: np.ndarray | None = None,
                      sequences: bool = False, posteriors: bool = True) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch`. Starts in the
+        """Return labels (B, T) and log-posteriors (B, T, L) for the tokens and pauses of a `Batch`. Starts from the
         initial state.
 
         scale        (L,) factors that multiply the posteriors when label sequences are chosen; None: all 1
-        sequences    whether to find the most probable label sequences of a `sequential` model; false: labels are None
-        posteriors   whether to return log-posteriors, which are not scaled; false: they are None
+        sequences    whether to find the most probable label sequences, if the model is `sequential`; false: returns
+                     None for the labels
+        posteriors   whether to compute log-posteriors, which are not scaled; false: returns None for them
         """
         read = torch.from_numpy(tokens).to(self.device)
         silences = None if pauses is None else torch.from_numpy(pauses).to(self.device)
@@ -141,13 +143,14 @@ class Model(nn.Module):
 
 
 class NeuralModel(Model):
-    """A model that is trained by gradient. A subclass defines `forward`."""
+    """A model that is trained by gradient descent. A subclass defines `forward`."""
 
     trained_by_gradient = True
 
     def traceable(self, tokens: Tensor, pauses: Tensor | None, state: State) -> tuple[Tensor, State]:
         """Like `forward`, but uses only operations that can be traced. These must not depend on B, T or values in
-        tensors. A model with a look-ahead gets one step (T = 1) and a state like that of `traceable_state`."""
+        tensors. If `lookahead` is a number, `tokens` contains one step (T = 1), and `state` has the form of
+        `traceable_state`."""
         return self.forward(tokens, pauses, state)
 
     def traceable_state(self, batch: int) -> State:
@@ -167,8 +170,9 @@ def initialize(model: nn.Module, scale: float) -> None:
 
 
 class NonGradientModel(Model):
-    """A model that is not trained by gradient. A subclass defines `fit` and `log_posteriors_of`, and keeps everything
-    that it learns in `arrays`, which are saved. A submodel's array is saved as `<option>.<name>`."""
+    """A model that is not trained by gradient descent. A subclass defines `fit` and `log_posteriors_of`, and keeps
+    everything that it learns in `arrays`, which are saved. The arrays of the submodel in an option are saved under the
+    names `<option>.<name>`."""
 
     trained_by_gradient = False
     token_types = ("word", "form")
@@ -178,7 +182,8 @@ class NonGradientModel(Model):
         self.arrays: dict[str, np.ndarray] = {}
 
     def prepare(self) -> None:
-        """Prepare decoding after `arrays` have changed. Raises KeyError or ValueError if they do not fit together."""
+        """Prepare decoding after `arrays` have changed. Raises KeyError or ValueError if arrays are missing or
+        do not fit together."""
 
     def state_dict(self) -> dict[str, Tensor]:  # type: ignore[override]
         own = {name: torch.from_numpy(array) for name, array in self.arrays.items()}

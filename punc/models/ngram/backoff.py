@@ -68,10 +68,12 @@ class Backoff:
         return result
 
 def read_arpa(path: StrPath, tokens: Sequence[str], order: int = 0) -> Backoff:
-    """Read an ARPA file. Skips n-grams that contain unknown tokens or more than `order` tokens (0: no limit).
+    """Read an ARPA file. Skips n-grams of more than `order` tokens (0: no limit), and n-grams that contain tokens other
+    than `tokens`.
 
-    The probability of the file's `<unk>` is divided equally among the tokens that are not in the file, so that models
-    with different vocabularies can be interpolated. Raises InputError if the file is not an ARPA file or is truncated.
+    The probability of the file's `<unk>` is divided equally among those `tokens` that are not in the file, so that
+    models with different vocabularies can be interpolated. Raises InputError if the file is not an ARPA file or is
+    truncated.
     """
     names = {token.encode(): i for i, token in enumerate([*tokens, "<unk>"])}
     orders: list[Order] = []
@@ -121,7 +123,7 @@ def _read_lines(file: IO[bytes], count: int, path: StrPath) -> Iterator[bytes]:
 
 
 def _entries(block: bytes, names: dict[bytes, int], n: int, path: StrPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines without unknown tokens."""
+    """Return ids (M, n), log-probabilities (M,) and back-off weights (M,) of the lines whose tokens are in `names`."""
     rows = [line.split(b" ") for line in block.split(b"\n")[:-1]]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     has_backoff = lengths == n + 2
@@ -149,7 +151,7 @@ def _numbers(fields: list[bytes]) -> np.ndarray:
 
 
 def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size: int) -> Order:
-    """Return the unigrams of all tokens. In `ids`, the file's `<unk>` has the number `size`."""
+    """Return the unigrams of all tokens. In `ids`, the file's `<unk>` has the id `size`."""
     unknown, missing = log_probs[ids == size], size - np.count_nonzero(ids < size)
     rest = unknown[0] - np.log(max(int(missing), 1)) if len(unknown) else NEVER * LN10
     all_log_probs = np.full(size + 1, rest, np.float32)
@@ -159,8 +161,8 @@ def _unigrams(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, size
 
 
 def _sorted(ids: np.ndarray, log_probs: np.ndarray, backoffs: np.ndarray, below: list[Order], size: int) -> Order:
-    """Return the n-grams sorted by key. Leaves out n-grams with unknown tokens, and n-grams whose first n − 1 tokens
-    are not in `below`."""
+    """Return the n-grams sorted by key. Leaves out n-grams that contain the file's `<unk>` (the id `size`), and n-grams
+    whose first n − 1 tokens are not an n-gram in `below`."""
     ids, log_probs, backoffs = (array[(ids < size).all(axis=1)] for array in (ids, log_probs, backoffs))
     indices = ids[:, 0]
     for order, column in zip(below[1:], ids[:, 1:-1].T):

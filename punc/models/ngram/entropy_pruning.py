@@ -1,16 +1,17 @@
 """Prunes a back-off n-gram model by relative entropy, like SRILM's `ngram -prune` (Stolcke 1998, "Entropy-based Pruning
 of Backoff Language Models").
 
-If the n-gram h w is removed from a model p, the probability of w after h is backed off, and the back-off weight α(h)
-becomes α'(h). The relative entropy between p and the new model p' is (section 3):
+If the n-gram h w is removed from a model p, the model backs off to compute the probability of w after h, and the
+back-off weight α(h) becomes α'(h). The relative entropy between p and the new model p' is (section 3):
 
     D(p || p') = −P(h) { p(w | h) [log p(w | h') + log α'(h) − log p(w | h)]
                          + [log α'(h) − log α(h)] (1 − Σ_{v: h v explicit} p(v | h)) }
 
-h' is h without its first word. P(h) is the model's probability of h, where P(</s>) replaces the probability of `<s>`.
-An n-gram is removed if its removal raises the perplexity by less than a relative threshold θ: exp(D) − 1 < θ. Orders
-are pruned from the highest to the lowest. D is always computed with the original model. An n-gram is kept if a longer
-n-gram that begins with it is kept. At the end, all back-off weights are computed again.
+h' is h without its first word. *Explicit* n-grams are those that are in the model. P(h) is the model's probability of
+h, where P(</s>) replaces the probability of `<s>`. An n-gram is removed if its removal raises the perplexity by less
+than a relative threshold θ: exp(D) − 1 < θ. But it is kept if a longer n-gram that begins with it is kept, so orders
+are pruned from the highest to the lowest. D is always computed with the original model. At the end, all back-off
+weights are computed again.
 """
 
 import numpy as np
@@ -64,7 +65,7 @@ def _shorter_log_probs(model: Backoff, grams: np.ndarray) -> np.ndarray:
 
 
 def _left_over(contexts: int, prefix: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
-    """Return the probability that the explicit n-grams of each context leave to other words, float64 (contexts,)."""
+    """Return, for each context, 1 minus the sum of the probabilities of its explicit n-grams, float64 (contexts,)."""
     return 1.0 - np.bincount(prefix, np.exp(log_probs, dtype=np.float64), contexts)
 
 

@@ -1,13 +1,13 @@
 """Computes the posteriors of hidden events between words with the forward-backward algorithm.
 
 Stolcke et al. 1998, "Automatic Detection of Sentence Boundaries and Disfluencies based on Recognized Words": an n-gram
-model generates words and events as one sequence. The posterior of an event is a sum over all sequences that contain it.
-The state at slot t consists of the last n − 1 tokens up to word t, where n is the order of the model. Since the words
-are given, only the labels of the slots among these tokens (the label history) distinguish states. The empty label has
-no token.
+model generates words and events as one sequence. The posterior of an event is proportional to the sum of the
+probabilities of all sequences that contain it. The state at slot t consists of the last n − 1 tokens up to word t,
+where n is the order of the model. Since the words are given, only the labels of the slots among these tokens (the label
+history) distinguish states. The empty label has no token.
 
-The forward and the backward recursion are products of matrices, one per slot. The N slots are divided into √N blocks of
-√N slots, and each step of a recursion is computed for all blocks at once.
+The forward and the backward recursion are products of matrices, one matrix per slot. The N slots are divided into √N
+blocks of √N slots, and each step of a recursion is computed for all blocks at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,8 +23,8 @@ LogProbs = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
-    """Yield all label histories that the last `tokens` tokens up to a word can contain. In the first, all labels are
-    empty."""
+    """Yield all label histories that the last `tokens` tokens up to a word can contain. In the first history, all
+    labels are empty."""
     if tokens <= 1:
         yield ()
         return
@@ -34,7 +34,7 @@ def label_histories(tokens: int, labels: int) -> Iterator[LabelHistory]:
 
 
 def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
-    """Shorten a label history to the labels among the last `tokens` tokens up to the word."""
+    """Shorten a label history to the labels that can be seen in the last `tokens` tokens up to the word."""
     left, result = tokens - 1, []
     for label in labels:
         if left <= 0:
@@ -46,8 +46,8 @@ def visible(labels: LabelHistory, tokens: int) -> LabelHistory:
 
 def token_history(labels: LabelHistory, tokens: int, words: np.ndarray, slots: np.ndarray,
                   first_event: int) -> np.ndarray:
-    """Return the last `tokens` tokens before each slot, (slots, tokens), given that the slots before it have these
-    `labels`. Slot t follows words[t + tokens]."""
+    """Return the last `tokens` tokens before each of the `slots`, (slots, tokens). `labels` are the labels of the
+    preceding slots. Slot t follows words[t + tokens]."""
     columns = [words[slots + tokens]]
     for back, label in enumerate(labels, 1):
         if label:
@@ -60,10 +60,10 @@ def log_posteriors(words: np.ndarray, offsets: np.ndarray, labels: int, order: i
                    first_event: int, begin: int, end: int) -> np.ndarray:
     """Return the log-posterior of each label in each slot of words (N,), float32 (N, labels).
 
-    offsets       stream i consists of the words [offsets[i]:offsets[i + 1]]
+    offsets       stream i consists of words[offsets[i]:offsets[i + 1]]
     order         order of the n-gram model
-    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); in a history,
-                  −1 stands for no token
+    log_probs     maps histories (M, order − 1) int64 and tokens (M, K) to log P(token | history), (M, K); short
+                  histories begin with −1
     first_event   label i is the token first_event + i; label 0 has no token
     begin, end    the tokens before and after a stream
     """

@@ -5,14 +5,14 @@ The model interpolates Kneser-Ney smoothed n-gram models over words and punctuat
     P(x | h) = Σ_k λ_k P_k(x | h)       λ: estimated by EM on the development set
 
 The token of a punctuation mark is the name of its label in angle brackets, such as `<COMMA>`. The empty label has no
-token. A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is a sum over all label sequences
-that have this label in the slot.
+token. A word outside the vocabulary is `<UNK>`. The posterior of a label in a slot is the sum of the probabilities of
+all label sequences that have this label in the slot.
 
     punc train --model ngram --train-set text1,text2 --dev-set dev data/store_word exp/4-gram
 
 KenLM's `lmplz` (utils/install_lmplz.sh) estimates the models. The option `arpa` names ARPA files to use instead.
-Tilk & Alumäe prune "n-gram probabilities accounting for less than 10⁻⁷ training set perplexity improvement"
-(`entropy_pruning`).
+The option `entropy_prune` prunes like Tilk & Alumäe, who remove "n-gram probabilities accounting for less than 10⁻⁷
+training set perplexity improvement".
 """
 
 import logging
@@ -49,8 +49,8 @@ class Model(NonGradientModel):
     """Interpolated n-gram models over words and punctuation.
 
     order           length of the longest n-grams, in tokens
-    prune           for each order, leave out n-grams with at most this count; the last count applies to all higher
-                    orders, as in lmplz
+    prune           a count for each order: n-grams that occur at most this often are left out; the last count also
+                    applies to all higher orders, as in lmplz
     entropy_prune   then remove n-grams whose removal raises the perplexity by less than this fraction, such as 1e-7;
                     0: remove none
     arpa            ARPA files, separated by commas, to use instead of models estimated on the training sets
@@ -133,7 +133,7 @@ class Model(NonGradientModel):
         return result
 
     def _component_log_probs_of(self, data: StoreSet) -> np.ndarray:
-        """Return log P of each token (word or mark) of a labelled set according to each model, (models, M)."""
+        """Return log P of each token (word, mark or END) of a labelled set according to each model, (models, M)."""
         found, labels = [], np.asarray(data.labels)
         for begin, end in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist()):
             tokens = np.append(with_events(data.ids[begin:end], labels[begin:end], self.vocab), END)
@@ -186,7 +186,7 @@ def estimate(text: Path, arpa: Path, order: int, thresholds: list[int]) -> None:
 
 def interpolation(log_probs: np.ndarray) -> np.ndarray:
     """Return the interpolation weights (models,) that maximize the probability of a text, by EM. `log_probs` (models,
-    M) are the log-probabilities of the text's tokens."""
+    M) are the log-probabilities of the text's tokens under each model."""
     probs = np.exp(log_probs.astype(np.float64))
     weights = np.full(len(log_probs), 1 / len(log_probs))
     for _ in range(EM_ROUNDS):

@@ -11,8 +11,8 @@ most one.
     lm[l]          the log-odds of label l according to another model, rounded to a multiple of LM_STEP
     trigger[n]     a trigger of n words in the window
 
-The unknown word and END have no shape, suffix or cluster. In a store of forms, the form of an unknown word has a shape
-and a suffix, but no cluster (`tokens.tokenizers.form`).
+The tokens `<unk>` and END have no shape, suffix or cluster. In a store of forms, the form of an unknown word has a
+shape and a suffix, but no cluster (`tokens.tokenizers.form`).
 
 Triggers are n-grams in the *window* of a slot: the last `before` words before the slot and the first `after` words
 after it, within the stream. For each mark p, the triggers are the n-grams with the largest pointwise mutual
@@ -20,8 +20,8 @@ information over the slots of the training text:
 
     log [P(n-gram in window, mark = p) / (P(n-gram in window) P(mark = p))]
 
-Each occurrence of an n-gram is in the windows of a run of slots. Overlapping runs of the same n-gram are cut, so that
-each slot counts once. The key of an n-gram is the number whose digits in base `vocab` are the ids of its words.
+For each occurrence of an n-gram, the slots whose windows contain it form a *run*. Overlapping runs of an n-gram are
+shortened, so that each slot counts once. In base `vocab`, the digits of an n-gram's key are the ids of its words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -66,14 +66,14 @@ def shape_table(words: Sequence[str]) -> np.ndarray:
 
 
 def suffix_table(words: Sequence[str], length: int) -> np.ndarray:
-    """Return a number for the last `length` characters of each word, int32 (V,), and −1 for special tokens and for
-    words of at most `length` characters."""
+    """Return a number for the suffix of each word or form (see `_suffix`), int32 (V,), and −1 for special tokens and
+    for words and forms without a suffix of `length` characters."""
     return _numbered([None if i <= END else _suffix(word, length) for i, word in enumerate(words)])
 
 
 def _suffix(word: str, length: int) -> str | None:
-    """Return the last `length` characters of a word or form. Returns None for a word of at most `length` characters
-    and for a form whose suffix is shorter than `length`."""
+    """Return the last `length` characters of a word or of the suffix in a form. Returns None for a word of at most
+    `length` characters, and for a form whose suffix is shorter than `length`."""
     form = parse_form(word)
     if form:
         return form[1][-length:] if len(form[1]) >= length else None
@@ -115,7 +115,7 @@ def templates(window: int, ngram: int, tables: Sequence[str], lm_labels: int, tr
     """Return the templates of a model.
 
     tables          names of the word tables
-    lm_labels       number of labels of another model whose log-odds are features; 0: no such model
+    lm_labels       number of labels whose log-odds, computed by another model, are features; 0: no such model
     trigger_ngram   number of words in the longest triggers; 0: no triggers
     """
     result = [Template("word", first, n) for n in range(1, ngram + 1) for first in range(1 - window, window - n + 2)]
@@ -129,7 +129,7 @@ class Finder:
     """Finds the keys of templates in the slots of a text.
 
     tables          name → word table: a number for each word of the vocabulary, (V,)
-    triggers        the sorted keys of the triggers of 1, 2, … words
+    triggers        for each length of 1, 2, … words, the sorted keys of the triggers
     before, after   numbers of words before and after a slot in the trigger window
     """
 
@@ -185,10 +185,10 @@ def odds_step(log_probs: np.ndarray) -> np.ndarray:
 
 def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
                slots: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the feature numbers of all slots, int64 (M,), and ends (slots,): slot i has numbers[ends[i − 1]:ends[i]].
+    """Return the features of all slots as numbers, int64 (M,), and where each slot ends in this array, (slots,).
 
     found    the result of `Finder.keys`
-    tables   for each template, the sorted keys that are features; features are numbered from 0 in this order
+    tables   for each template, the sorted keys that are features; features are numbered from 0, table by table
     """
     slots_of, numbers, base = [], [], 0
     for (where, keys), table in zip(found, tables, strict=True):
@@ -203,8 +203,8 @@ def attributes(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[
 
 def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.ndarray],
            weights: Sequence[np.ndarray], slots: int, labels: int) -> np.ndarray:
-    """Return the sum of the weights (keys, L) of the features in each slot, float64 (slots, L). `found` and `tables`
-    are as in `attributes`."""
+    """Return the sum of the weights of each slot's features, float64 (slots, L). `found` and `tables` are as in
+    `attributes`; `weights` are (keys, L) for each template."""
     result = np.zeros((slots, labels))
     for (where, keys), table, weight in zip(found, tables, weights, strict=True):
         number = find_sorted(table, keys)
@@ -215,7 +215,7 @@ def scores(found: Iterator[tuple[np.ndarray, np.ndarray]], tables: Sequence[np.n
 
 
 def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
-    """Return the keys of all n-grams of the words (N,), in order, int64 (N − n + 1,)."""
+    """Return the keys of all n-grams of the words (N,), in text order, int64 (N − n + 1,)."""
     ids = np.asarray(ids)
     count = max(len(ids) - n + 1, 0)
     keys = np.zeros(count, np.int64)
@@ -227,8 +227,8 @@ def ngram_keys(ids: np.ndarray, n: int, vocab: int) -> np.ndarray:
 def runs(ids: np.ndarray, offsets: np.ndarray, n: int, vocab: int, before: int, after: int,
          wanted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find, for each n-gram of the words (N,), the slots whose windows contain it. With `wanted` (sorted keys), find
-    only these n-grams. Returns runs of slots as int64 arrays (M,): the key of the n-gram, the first slot, and the last
-    slot. Runs are sorted by key and slot. Runs with the same key are disjoint."""
+    only these n-grams. Returns runs of slots as three int64 arrays (M,): the key of the n-gram, the first slot, and the
+    last slot. Runs are sorted by key and slot. Runs with the same key are disjoint."""
     keys = ngram_keys(ids, n, vocab)
     starts = np.arange(len(keys))
     if wanted is not None:
@@ -252,10 +252,10 @@ def select(ids: np.ndarray, labels: np.ndarray, offsets: np.ndarray, vocab: int,
            before: int, after: int, min_count: int, longest: int = 3) -> list[np.ndarray]:
     """Return the keys of the triggers of all marks, as a sorted array for each length from 1 to `longest` words.
 
-    number      maximum number of triggers of a mark p; of n-grams with equal mutual information, those near more marks
-                p come first, then shorter n-grams
-    min_count   minimum number of marks p near a trigger of p; without a minimum, rare n-grams would be chosen, because
-                their mutual information is large
+    number      maximum number of triggers of a mark p; of n-grams with equal mutual information, those in the windows
+                of more slots with p come first, then shorter n-grams
+    min_count   for each trigger of p, the minimum number of slots with p whose windows contain it; without a minimum,
+                rare n-grams would be chosen, because their mutual information is large
     """
     labels = np.asarray(labels)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
