@@ -1,6 +1,6 @@
 """Counts confusions: the words that a recogniser wrote instead of the reference words.
 
-`punc confusions` writes them to a text file, with one count per line. Tabs separate fields, and spaces separate words:
+`punc confusions` writes the counts to a text file, one per line. Tabs separate fields, and spaces separate words:
 
     punc confusions 1
     runs        27200                           stretches of consecutive wrong words
@@ -16,8 +16,8 @@
 Reference and ASR output are aligned by `timing.align`. The words between two consecutive matches form a *region*, in
 which reference words and ASR words are paired in order. The first reference word also gets all surplus ASR words.
 Reference words without a partner count as deletions. A region without reference words is an insertion. Regions with
-more than LONGEST reference words or more than LONGEST ASR words are left out, because there, the two texts probably
-come from different speech.
+more than LONGEST reference words or more than LONGEST ASR words are left out, because there the reference and the ASR
+output are probably not of the same speech.
 """
 
 from collections import Counter
@@ -56,9 +56,9 @@ class Confusions:
 
     @property
     def burst(self) -> float:
-        """The correlation between errors in neighbouring words, but at least 0. In the model, it is the probability b
-        that a word copies the previous word's state (wrong or correct). With probability 1 − b, the previous word has
-        no influence: the word is wrong with probability m, the error rate of all words. Thus,
+        """The correlation between errors in neighbouring words, but at least 0. Noise is drawn with this number as the
+        probability b that a word copies the previous word's state (wrong or correct). With probability 1 − b, the
+        previous word has no influence: the word is wrong with probability m, the error rate of all words. Thus,
         P(wrong after wrong) = b + (1 − b) m."""
         seen, errors = self.seen.total(), self.replaced.total()
         if not errors or errors == seen:
@@ -139,7 +139,8 @@ def _read_line(found: Confusions, fields: list[str]) -> None:
 def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[Confusions, int]:
     """Count confusions. Each pair consists of a directory with a labelled reference and a directory with the ASR output
     of the same streams. Also returns the number of reference words in regions that were left out. Raises InputError if
-    labels are missing or unknown, a stream is in only one directory of a pair, or all reference words were left out."""
+    labels are missing or unknown, if a stream is in only one directory of a pair, or if all reference words were left
+    out."""
     found, left_out = Confusions(), 0
     has_mark = np.array([bool(label.mark) for label in labels])
     for ref_dir, asr_dir in pairs:
@@ -155,8 +156,8 @@ def learn(pairs: Sequence[tuple[StrPath, StrPath]], labels: LabelSet) -> tuple[C
 
 
 def add_stream(found: Confusions, spoken: Sequence[str], heard: Sequence[str], marks: np.ndarray) -> int:
-    """Count the confusions in a stream. Returns the number of reference words in regions that are left out. `marks`:
-    whether a mark follows each reference word."""
+    """Add the counts of a stream to `found`. Returns the number of reference words in regions that are left out.
+    `marks`: whether a mark follows each reference word."""
     alignment = align_words(spoken, heard)
     pairs = alignment.ref_to_hyp.tolist()
     matches = [(-1, -1), *((i, j) for i, j in enumerate(pairs) if j >= 0 and spoken[i] == heard[j]),

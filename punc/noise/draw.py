@@ -1,8 +1,8 @@
 """Draws word substitutions, deletions and insertions for a text or a data directory, and computes the resulting pauses.
 
-With a `Fluency`, errors fit into their sentences, as if a recogniser's language model had chosen them. Each replacement
-is drawn several times. Each draw forms word pairs with the neighbouring words, and the draw with the most pairs that
-occur in the original text is used. The first draw decides which words are deleted.
+With a `Fluency`, replacements fit into their sentences, as if a recogniser's language model had chosen them: several
+replacements are drawn for each wrong word, and the one that forms the most known word pairs with the neighbouring words
+is used. A word pair is known if it occurs in the original text. The first draw decides whether a word is deleted.
 """
 
 from collections import Counter
@@ -45,8 +45,8 @@ class Drawn(NamedTuple):
 
 
 class Fluency:
-    """Draws `draws` replacements of each wrong word, and chooses the replacement that forms the most known word pairs.
-    Pairs are known if they occur in a text that was added."""
+    """Draws `draws` replacements for each wrong word, and chooses the one that forms the most known word pairs with the
+    neighbouring words. Pairs are known if they occur in a text that was added with `add`."""
 
     def __init__(self, draws: int):
         self._draws, self._bits = draws, np.zeros(BITS // 8, np.uint8)
@@ -60,8 +60,8 @@ class Fluency:
         np.bitwise_or.at(self._bits, places >> 3, _bit(places))
 
     def seen(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return for each pair whether it occurs in an added text, bool. A few unseen pairs are also reported as seen.
-        Pairs with an unknown word count as unseen."""
+        """Return for each pair whether it occurs in an added text, bool. Because of hash collisions, a few unseen pairs
+        are reported as seen. Pairs with an unknown word count as unseen."""
         places = _places(left, right)
         return (left > 0) & (right > 0) & (self._bits[places >> 3] & _bit(places) > 0)
 
@@ -108,7 +108,8 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
     words   int64 (n,): the type of each word
     marks   bool (n,): whether a mark follows the word
-    first   bool (n,): whether a stream begins with the word. Such a word ignores earlier errors, and is never deleted
+    first   bool (n,): whether a stream begins with the word. Such a word does not depend on earlier errors, and
+            is never deleted
     clean   bool (n,): whether the word must have no error; None: all words may have errors
     """
     n = len(words)
@@ -140,8 +141,9 @@ def draw(table: NoiseTable, words: np.ndarray, marks: np.ndarray, first: np.ndar
 
 
 def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment:
-    """Align a text with its version with errors, by the rules of `timing.align`. This takes linear time, because both
-    texts are cut at the start of streams and between correct words. The cuts seldom change the best alignment."""
+    """Align a text with `drawn`, its version with errors, by the rules of `timing.align`. This takes linear time,
+    because both texts are cut at the start of streams and between two correct words. The cuts seldom change the best
+    alignment."""
     ends = np.cumsum(np.bincount(drawn.source, minlength=len(words)))
     cuts = np.append(np.flatnonzero(first[1:]) + 1, len(words))
     single = np.diff(ends, prepend=0) == 1
@@ -153,10 +155,11 @@ def align_drawn(words: np.ndarray, first: np.ndarray, drawn: Drawn) -> Alignment
 
 
 def drawn_pauses(pauses: np.ndarray, drawn: Drawn) -> np.ndarray:
-    """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words. The word
-    that replaces a reference word (the last one, if there are several) gets the pause after the reference word. The
-    pause after a deleted word is added to the pause before it; the duration of the deleted word is unknown and is not
-    added."""
+    """Return the pauses of a text with errors, float32 (N,). NaN: unknown, for example next to inserted words.
+
+    The pause after a reference word goes to the word drawn for it or, if there are several, to the last of them. The
+    pause after a deleted word is added to the pause before the deleted word, whose duration is unknown and not added.
+    """
     # The index of the last drawn word before each slot of the reference.
     last = np.cumsum(np.bincount(drawn.source, minlength=len(pauses))) - 1
     found = np.full(len(drawn.words), np.nan, np.float32)

@@ -1,9 +1,9 @@
 """Draws errors for a set of a store. Each seed gives different errors.
 
-A word is a run of tokens of which only the last has a slot. Words that are not in the table of errors are treated like
-rare words. The store's tokenizer converts the recogniser's words to tokens, so words outside the vocabulary become
-`<unk>` or are spelled. A noisy set is drawn in blocks and written to unnamed temporary files, so memory does not grow
-with the corpus.
+A word is a run of tokens of which only the last has a slot. Words that are not in the noise table are treated like rare
+words. The store's tokenizer converts the recogniser's words to tokens, so words outside the vocabulary become `<unk>`
+or several tokens. A noisy set is drawn in blocks and written to unnamed temporary files, so memory does not grow with
+the corpus.
 """
 
 import logging
@@ -52,7 +52,7 @@ class Block(NamedTuple):
 
 
 def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
-    """Yield the words of a labelled set in blocks. Leaves out tokens after the last slot."""
+    """Yield the words of a labelled set in blocks. Leaves out the tokens after the set's last slot."""
     begin = stream = 0
     assert data.labels is not None, "the set is labelled"
     while begin < len(data.ids):
@@ -72,8 +72,8 @@ def blocks(data: StoreSet, size: int = BLOCK) -> Iterator[Block]:
 
 
 class WordRuns:
-    """Numbers words by their tokens, from 1; 0 stands for the unknown token. `types` maps words to numbers. Words with
-    the same tokens have the same number."""
+    """Assigns types (see noise.table) to words. Words with the same tokens have the same type; type 0 stands for the
+    unknown token. `types` maps words to types."""
 
     def __init__(self, tokenizer: Tokenizer, words: list[str]):
         encoding = tokenizer.encode(words)
@@ -100,7 +100,7 @@ class WordRuns:
 
 
 def _stretches(ends: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start (plus `shift`) and the length of each run of tokens."""
+    """Return the start (plus `shift`) and the length of each run of tokens, given the ends of the runs."""
     lengths = np.diff(ends, prepend=0)
     return ends - lengths + shift, lengths
 
@@ -117,7 +117,8 @@ def hash_runs(tokens: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 class StoreNoise:
-    """Draws errors for a labelled set of a store, at a given word error rate, from a file of `punc confusions`.
+    """Draws errors for a labelled set of a store, with the word error rate `wer`. The errors are drawn from
+    `confusions`, a file that `punc confusions` wrote.
 
     share   the fraction of the text that can have errors; each seed selects different stretches of STRETCH words
     draws   the number of replacements drawn for each wrong word; the best-fitting one is used
@@ -148,7 +149,7 @@ class StoreNoise:
         self._table = table.at_wer(wer, counts, marks / max(counts.sum(), 1))
 
     def draw(self, seed: int) -> StoreSet:
-        """Return the set with drawn errors, which `seed` determines. The arrays are memory-mapped."""
+        """Return a copy of the set with errors, drawn with this seed. The arrays are memory-mapped."""
         words = changed = deleted = inserted = tokens = 0
         starts: list[np.ndarray] = []
         with ExitStack() as stack:
@@ -199,6 +200,6 @@ def _write(files: Sequence[IO[bytes]], ids: np.ndarray, ends: np.ndarray, labels
 
 
 def _mapped(file: IO[bytes], kind: type, items: int) -> np.ndarray:
-    """Map the content of a file into memory as a read-only array. It stays valid after the file is closed."""
+    """Map the content of a file into memory as a read-only array. The array stays valid after the file is closed."""
     file.flush()
     return np.memmap(file, kind, "r", shape=(items,))

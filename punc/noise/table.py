@@ -3,20 +3,21 @@
 Words are represented by numbers, their *types*. Type 0 stands for all unknown words. A *sequence* of words can replace
 a word. Sequences also have numbers: a sequence that is a single word has the type of this word as its number.
 
-Error rate: a word that was seen n times and was wrong e times is wrong with probability (e + K r) / (n + K). r is the
-error rate of all words in the same frequency band: n = 1, 2–3, 4–7, … Words that were never seen have the rate r of
-words that were seen once.
+Error rate: a word that was seen n times and was wrong e times is wrong with probability (e + K r) / (n + K). K is
+PRIOR, and r is the error rate of all words in the same frequency band: n = 1, 2–3, 4–7, … Words that were never seen
+have the rate r of words that were seen once.
 
 Replacements: the replacements of a word are drawn in proportion to their counts. A word with fewer than ENOUGH errors
-gets K additional counts. Deletions get a share of these counts: their share of the errors of all words in the frequency
-band. The remaining counts are divided among words that sound similar or, if there are none, among the replacements of
-unknown words.
+gets K additional counts. Deletions get K d of these counts, where d is the fraction of deletions among the errors of
+all words in the frequency band. The remaining counts are divided among words that sound similar or, if there are none,
+among the replacements of unknown words.
 
-Similar sound: the model is a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction Program Based on a
-Noisy Channel Model"). The probability that a word w is heard as the word v is proportional to P(v) P(w → v). P(v) is
-the frequency of v in the ASR output. P(w → v) is the product of the probabilities of the edits in the shortest sequence
-of character edits that changes w to v. The probabilities of edits are estimated from the pairs of words that the
-recogniser confused. Each pair counts once, and only if at least half of its characters agree.
+Similar sound: the recogniser is modelled as a noisy channel (Kernighan, Church & Gale 1990, "A Spelling Correction
+Program Based on a Noisy Channel Model"). The probability that a word w is heard as the word v is proportional to
+P(v) P(w → v). P(v) is the frequency of v in the ASR output. P(w → v) is the product of the probabilities of the edits
+in the shortest sequence of character edits that changes w to v. The probabilities of edits are estimated from the pairs
+of words that the recogniser confused. Each pair counts once, and only if the edits are at most half as many as the
+characters of the longer word.
 """
 
 import math
@@ -61,13 +62,13 @@ class Choices:
         self._ends = whole - before[self.rows] + self.rows
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw an outcome for each of the rows, int64."""
+        """Draw an outcome from each of `rows`, int64."""
         found = np.searchsorted(self._ends, rows + rng.random(len(rows)), "right")
         # Without `clip`, rounding could lead to another row.
         return self.outcomes[np.clip(found, self._first[rows], self._last[rows])]
 
     def mean(self, values: np.ndarray) -> np.ndarray:
-        """Return the expected value in each row, float64. The outcome k has the value values[k]."""
+        """Return the expected value of a draw from each row, float64. The outcome k has the value values[k]."""
         return np.bincount(self.rows, self.weights * values[self.outcomes], len(self._last))
 
 
@@ -94,7 +95,8 @@ class NoiseTable:
         return found
 
     def expected_wer(self, counts: np.ndarray, marks: float) -> float:
-        """Return the expected word error rate of a text, given the count of each type and the share of marked slots."""
+        """Return the expected word error rate of a text, given the count of each type, and the fraction of slots with a
+        mark (`marks`)."""
         lengths = self.lengths
         edits = self.replacements.mean(np.append(np.maximum(lengths, 1), 0))  # the last item is for SAME_AS_UNKNOWN
         edits += self.replacements.mean(np.append(np.zeros(len(lengths)), 1)) * edits[0]
@@ -126,7 +128,7 @@ class NoiseTable:
 
 
 class Sequences:
-    """Numbers sequences of types. If t is a type, sequence t is (t,)."""
+    """Assigns numbers to sequences of types. The number of a sequence of one type is the type."""
 
     def __init__(self, types: int):
         self._types = types
@@ -146,8 +148,8 @@ class Sequences:
 
 
 def make_table(confusions: Confusions, types: dict[str, int], words: Container[str]) -> NoiseTable:
-    """Make the table for a text that consists of `words` and unknown words. All `words` have types. Words of the
-    confusions without a type count as unknown words."""
+    """Make the table for a text that consists of `words` and unknown words. All `words` have types. Words in
+    `confusions` that have no type count as unknown words."""
     size = max(types.values(), default=0) + 1
     seen, wrong = np.zeros(size), np.zeros(size)
     for word, count in confusions.seen.items():
@@ -179,8 +181,8 @@ def make_table(confusions: Confusions, types: dict[str, int], words: Container[s
 
 
 def _smoothed(seen: np.ndarray, wrong: np.ndarray, deleted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each type the probability that a word is wrong, and the share of deletions among the errors of all
-    words in its frequency band."""
+    """Return for each type the probability that a word of this type is wrong, and the fraction of deletions among the
+    errors of all words in the type's frequency band."""
     bands = np.maximum(np.frexp(seen)[1], RARE)
     in_band, wrong_in, deleted_in = (np.bincount(bands[seen > 0], counts[seen > 0], bands.max() + 1)
                                      for counts in (seen, wrong, deleted))
@@ -228,7 +230,8 @@ class Sounds:
         self._log_probs = _log_probabilities(edits)
 
     def neighbours(self, words: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for each word the indices and probabilities of the words that it can be heard as, if any."""
+        """Return for each word the words that it can be heard as, if any: their indices in `self.words` and their
+        probabilities."""
         found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         lengths = np.array([len(word) for word in words], np.int64)
         for length in np.unique(lengths).tolist():
@@ -255,8 +258,8 @@ class Sounds:
 
 
 def _edits(word: str, other: str) -> Counter[tuple[str, str]]:
-    """Count the character edits that change `word` to `other`. Keeping a character c is the edit (c, c); its count is
-    minus the number of characters c that are not kept."""
+    """Count the character edits that change `word` to `other`. The edit (c, c), which keeps the character c, is counted
+    as −1 for each c that is not kept."""
     found: Counter[tuple[str, str]] = Counter()
     for edit in Levenshtein.editops(word, other):
         before = "" if edit.tag == "insert" else word[edit.src_pos]

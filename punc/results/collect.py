@@ -36,8 +36,8 @@ class Score(NamedTuple):
 
 
 def collect_scores(exp: StrPath, systems: Sequence[str] = (), sets: Sequence[str] = ()) -> list[Score]:
-    """Return all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system: first the given sets and
-    systems in their order, then all others in C-locale order.
+    """Return all scores EXP-DIR/SYSTEM/decode_SET/score, sorted by set and then by system. The given sets and systems
+    come first, in the given order; the others follow in C-locale order.
 
     decode_SET may also contain score_NAME, which is another score of the same output. Its overall P, R and F1 become
     the metrics NAME.P, NAME.R and NAME.F1. Raises InputError if there is no score.
@@ -63,13 +63,13 @@ def _read_metrics(path: Path) -> dict[str, Interval]:
 
 def paired_tests(scores: Sequence[Score], pairs: Iterable[tuple[str, str]],
                  tested: Sequence[str] = (), shown: Sequence[str] = ()) -> list[PairedTest]:
-    """Test pairs of systems on every set on which both were scored. If a system has several seeds, test means and take
-    training noise into account (`compare_runs`).
+    """Test pairs of systems on every set on which both were scored. If a system has several seeds, their mean is
+    tested, and the test accounts for the variance between training runs (`compare_runs`).
 
     tested   the metrics to test, such as `overall.F1`; empty: the metrics of the columns `shown`; if both are empty,
-             all metrics are tested
+             all metrics that can be tested
 
-    Raises InputError if the slots of a pair differ, or for a metric that cannot be tested.
+    Raises InputError for scores that cannot be compared (`check_pair`), and for a metric that cannot be tested.
     """
     of_set: dict[str, dict[str, Score]] = {}
     for score in scores:
@@ -100,8 +100,8 @@ def _tests(pair: tuple[str, str], these: Sequence[Score], others: Sequence[Score
 
 
 def _is_aligned(*scores: Score) -> bool:
-    """Return whether all scores have the same reference, but the words of at least one output differ from it. Such
-    outputs have different slots, but all these scores have the same resampling units."""
+    """Return whether all scores have the same reference, and the words of at least one output differ from the
+    reference. The outputs may then have different slots, but all these scores have the same resampling units."""
     signed = [signature_parts(score.signature) for score in scores]
     return len({parts.get("reference") for parts in signed}) == 1 and any(
         parts.get("words", "").startswith("aligned") for parts in signed)
@@ -121,7 +121,7 @@ class Epoch(NamedTuple):
 
 
 def read_training(system: Path) -> list[Epoch]:
-    """Return the epochs of a model's last training run; an empty list if the model has no log or is not trained in
+    """Return the epochs of a model's last training run, or an empty list if the model has no log or is not trained in
     epochs.
 
     An epoch that was repeated after a stop counts once. If the log does not state which epoch was kept, the epoch with
@@ -169,5 +169,5 @@ def _logs(system: Path) -> list[str]:
 
 
 def _rounded(value: float) -> float:
-    """Round a number as `write_tsv` does, so that a page made from the table shows the same figure."""
+    """Round a number as `write_tsv` does, so that a page stays the same when its data is written and read again."""
     return float(f"{value:.4f}")

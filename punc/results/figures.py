@@ -49,7 +49,7 @@ def styles(systems: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def plain(text: str) -> str:
-    """Escape a text for a figure, because matplotlib reads text between `$` as mathematics."""
+    """Escape a text for a figure, because matplotlib reads text between two `$` as mathematics."""
     return text.replace("$", r"\$")
 
 
@@ -146,14 +146,14 @@ def axis_positions(pauses: np.ndarray) -> np.ndarray:
 
 
 def shares(pauses: np.ndarray) -> np.ndarray:
-    """Return the share of known pauses, in percent, that lie in each bin of EDGES."""
+    """Return the percentage of the known pauses in each bin of EDGES."""
     known = pauses[np.isfinite(pauses)]
     return 100 * np.histogram(axis_positions(known), EDGES)[0] / max(len(known), 1)
 
 
 def describe_pauses(name: str, pauses: np.ndarray) -> str:
-    """Return a line about a label's slots: their number, the median pause, the share of known pauses under 10 ms, and
-    the share of unknown pauses."""
+    """Describe a label's slots in one line of text: their number, the median pause, the share of known pauses under
+    10 ms, and the share of unknown pauses."""
     known = pauses[np.isfinite(pauses)]
     if not len(known):
         return f"{name}: {len(pauses):,} slots, no pause known"
@@ -178,8 +178,8 @@ def plot_pauses(by_label: Mapping[str, np.ndarray], path: StrPath, title: str = 
 
 def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, for each slot of a data directory, its pause, a system's posterior of `label`, and whether the slot has
-    this label. Raises InputError if `decode`, the output of `punc punctuate`, contains no posteriors for these slots or
-    for this label.
+    this label. Raises InputError if `decode`, the output directory of `punc punctuate`, contains no posteriors for
+    these slots or for this label.
     """
     archive = Path(decode) / "post.ark"
     if not archive.is_file():
@@ -205,7 +205,8 @@ def posteriors(data: DataDir, decode: StrPath, label: str) -> tuple[np.ndarray, 
 
 def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.ndarray, path: StrPath,
                     label: str, thresholds: Iterable[float] = (), title: str = "") -> None:
-    """Draw P(label) against the pause: one dot per slot, the mean over slots, and a decision tree's thresholds."""
+    """Draw P(label) against the pause: a dot for each slot with a known pause, the mean in each bin of EDGES, and a
+    decision tree's thresholds."""
     figure, axes = _axes(title)
     known = np.isfinite(pauses)
     at = axis_positions(pauses[known])
@@ -228,7 +229,7 @@ def plot_posteriors(pauses: np.ndarray, probabilities: np.ndarray, right: np.nda
 
 
 def binned_mean(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle, on the logarithmic axis, and the mean value of each bin of EDGES that contains a slot."""
+    """Return, for each bin of EDGES that contains a slot, its middle on the logarithmic axis and its mean value."""
     bins = np.digitize(at, EDGES) - 1
     count = np.bincount(bins, minlength=len(EDGES) - 1)
     mean = np.bincount(bins, values, minlength=len(EDGES) - 1) / np.maximum(count, 1)
@@ -269,7 +270,8 @@ def count_labels(data: DataDir, labels: LabelSet) -> LabelCounts:
 
 
 def describe_labels(name: str, counts: LabelCounts) -> str:
-    """Return one line about a set: its slots, the share of each mark, and the median number of words between marks."""
+    """Describe a set in one line of text: the number of slots, the share of slots with each mark, and the median number
+    of words from one mark to the next."""
     marks = ", ".join(f"{label} {counts.share(label):.1f} %" for label in list(counts.slots)[1:])
     half = np.cumsum(counts.lengths)
     median = f", a mark after {int(np.searchsorted(half, half[-1] / 2))} words (median)" if half[-1] else ""
@@ -277,7 +279,8 @@ def describe_labels(name: str, counts: LabelCounts) -> str:
 
 
 def plot_labels(sets: Mapping[str, LabelCounts], path: StrPath) -> None:
-    """Draw, for each set, the share of each mark and the number of words between marks, in the PNG file `path`."""
+    """Draw, for each set, the share of slots with each mark and the distribution of the distances between marks, in
+    words, and save the figure as the PNG file `path`."""
     figure, (bars, lengths) = new_figure(["", ""], *PICTURE)
     width = 0.8 / max(len(sets), 1)
     for number, ((name, counts), colour) in enumerate(zip(sets.items(), COLOURS * len(sets))):

@@ -10,9 +10,10 @@ A finding refers to a figure by its cell, in braces; names with spaces are quote
     {tests A B SET}           overall F1 +0.4 (p = 0.2089), Err +0.3 (p = 0.0024): all paired tests of A − B, except the
                               tests of SER and of the macro average
 
-In place of a system, `published NAME` refers to a published row. A finding must name each system whose figures it
-quotes. A number that does not come from a cell must be in backticks, together with a word that names what it counts.
-Years and names such as F1 and 4-gram need no backticks.
+`published SYSTEM` in place of SYSTEM refers to the system's published row. A finding must name each system whose
+figures it quotes. A number that does not come from a cell must be in backticks, together with a word that names what it
+counts. Years, words that begin with a letter (F1), and names of the page's systems, sets and metrics (4-gram) need
+no backticks.
 """
 
 import logging
@@ -39,18 +40,18 @@ logger = logging.getLogger(__name__)
 
 
 class NotBorneOutError(Exception):
-    """Raised if the page has no row for a finding, or if the page's figures contradict the finding."""
+    """Raised if a row, figure or test that a finding quotes is missing, or if the figures contradict the finding."""
 
 
 def filled(text: str, data: PageData, published: Sequence[Published], declared: Collection[str], path: str) -> str:
     """Fill in the figures of the findings in `text`, which was read from `path`.
 
-    A finding is left out, with a warning, in four cases: it refers to a missing row, but its system and set are in
-    `declared` or in other rows; it quotes an undefined figure; it quotes a test that is not on the page; its `<` or `>`
-    is false or not significant (p ≥ LEVEL).
+    A finding is left out, with a warning, in four cases: it quotes a row that is not on the page, but `declared` or
+    other rows contain the row's system and set; it quotes an undefined figure; it quotes a test that is not on the
+    page; its `<` or `>` is false, or a test finds the difference not significant (p ≥ LEVEL).
 
-    Raises InputError for a figure typed by hand, for a system that the finding quotes but does not name, and for a
-    reference that is malformed or contains an unknown name.
+    Raises InputError for a figure typed by hand, for a system that the finding quotes but does not name, and for braces
+    whose content is malformed or contains an unknown name.
     """
     figures = Figures(data, published, declared)
     kept, line = [], 1

@@ -32,7 +32,7 @@ UNKNOWN = "--"
 def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence[str] = ()) -> str:
     """Return the page of an experiment, with systems and sets in the order of RESULTS.tsv if this file exists.
 
-    data         the directory that contains the data directories DATA/SET; None: `data` next to the experiment
+    data         the directory that contains the data directories DATA/SET; None: the directory `data` next to `exp`
     recordings   streams that the error browser shows in full, in addition to its sample
 
     Raises InputError if there is no score, and for a recording that is in no set.
@@ -80,7 +80,8 @@ def _filled(**values: Any) -> str:
 def systems_table(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the scores of one set as `columns` and `rows`; all seeds of a system share one row. Each of a row's
     `cells` is an Interval, a Spread or None. The `test` of a row states how its overall F1 differs from the F1 of the
-    `best` system. `runs` lists the numbers of runs of the rows with several runs; each number is listed once."""
+    `best` system. For the rows that combine several runs, `runs` lists how many runs they combine; each number is
+    listed once."""
     empty = LabelSet.read(scores[0].path / "labels.txt").names[0]
     names = [name for name in dict.fromkeys(name for score in scores for name in score.metrics)
              if is_summary(name) and name != f"{empty}.F1"]
@@ -144,7 +145,8 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
 
     begins   int64 (streams + 1,): where the slots of each stream begin
     most     the maximum number of slots to show, not counting `wanted`. If there are more slots, streams are drawn at
-             random, and a random part of each drawn stream is shown, with a length proportional to the stream's length
+             random. They are shown in full if `most` slots are enough for MOST_STREAMS or more of them; otherwise, a
+             random part of each is shown, with a length proportional to the stream's length
     """
     sizes = np.diff(begins)
     if begins[-1] <= most:
@@ -167,13 +169,14 @@ def choose(begins: np.ndarray, most: int, wanted: Sequence[int] = ()) -> list[tu
 
 
 def encode(table: SlotTable, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Return the slots of ranges as passages of up to PASSAGE slots, in the form that the page's script reads.
+    """Return the slots in `ranges` as passages of up to PASSAGE slots, in the form that the page's script reads.
 
     A passage contains `stream`, `at` (the number of its first slot in the stream, from 1), `words`, and strings with a
     fixed number of characters per slot: ref and hyp (one character, whose code is 48 + the number of the label), post
     (two digits: the posterior of the system's label in percent) and pause (two digits of base 36: hundredths of a
-    second, `--`: unknown). `wrong` maps the index of each wrong word in the passage to the spoken word, or to "" if
-    nothing was spoken. `missing` maps the index of a word to the words that were omitted after it.
+    second, `--`: unknown). hyp and post are lists with a string for each system. `wrong` maps the index of each wrong
+    word in the passage to the spoken word, or to "" if nothing was spoken. `missing` maps the index of a word to the
+    spoken words that the recogniser omitted after it.
     """
     passages = []
     stream_of = table.stream_of

@@ -8,7 +8,7 @@
     results/*.png             pictures
 
 The pages (`pages`) depend only on these files and the settings. The runs of a system with several seeds are called
-SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can keep rows of published pages.
+SYSTEM, SYSTEM.seed2, SYSTEM.seed3, …; a page shows them as one row. New pages can keep rows of older pages.
 """
 
 import re
@@ -173,12 +173,13 @@ def rank(name: str, order: Sequence[str]) -> tuple[int, bytes]:
 
 
 def without_seed(system: str) -> str:
-    """Return the system of a run: its name without .seedN."""
+    """Return the system of a run: the run's name without .seedN."""
     return SEED.sub("", system)
 
 
 def runs_of(system: str, names: Iterable[str]) -> list[str]:
-    """Return the `names` that make up a row of a table: `system`, or its seeds (see `join_seeds`)."""
+    """Return the runs among `names` that the table row `system` shows: one run, or all seeds of a system (see
+    `join_seeds`)."""
     found = [name for name in names if system in (name, without_seed(name))]
     return found if system in found or len(found) > 1 else []
 
@@ -213,10 +214,11 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
               sets: Sequence[str] = ()) -> PageData:
     """Return the rows of `new`, and the rows of `kept` (read from `directory`) whose systems are not in `new`.
 
-    A new system replaces all its kept rows, even rows of other seeds, because these come from other training runs. A
-    kept test of a new system is dropped, unless all figures of this system are the same as before.
+    If a system is in `new`, all its rows in `kept` are dropped, even those of seeds and sets that are not in `new`,
+    because they may come from earlier training runs. The system's tests in `kept` are dropped, too, unless all its
+    figures are the same as before.
 
-    Raises InputError if rows of a set have different slots or references, so that they cannot be compared.
+    Raises InputError if rows of a set cannot be compared, because their slots or references differ.
     """
     fresh = {without_seed(system) for system in new.systems}
     rows = {key: row for key, row in kept.metrics.items() if without_seed(key[0]) not in fresh}
@@ -237,14 +239,14 @@ def keep_rows(new: PageData, kept: PageData, directory: StrPath, systems: Sequen
 
 
 def dropped_rows(new: PageData, kept: PageData) -> list[Row]:
-    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: rows of new systems with
-    seeds or sets that `new` does not contain."""
+    """Return the rows of `kept` that `keep_rows` drops without a new row in their place: the system is in `new`, but
+    not with this seed and set."""
     fresh = {without_seed(system) for system in new.systems}
     return [key for key in kept.metrics if without_seed(key[0]) in fresh and key not in new.metrics]
 
 
 def _figures(data: PageData, system: str) -> dict[Row, str]:
-    """Return everything that was measured for the runs of a system, as text, so that NaN equals NaN."""
+    """Return all figures of a system's runs, as text, so that NaN equals NaN."""
     return {key: str(row) for key, row in data.metrics.items() if without_seed(key[0]) == system}
 
 

@@ -28,8 +28,8 @@ TESTED_RUNS = (" If a system has several seeds, their mean is tested. Then p and
 class Settings:
     """What a page shows. The fields are the options of `punc results`.
 
-    columns        columns of the tables in results/SET.md, named as in `metrics.columns`; none: all columns except
-                   those of the empty label
+    columns        columns of the tables in results/SET.md, such as `overall` (P, R and F1) or `Err`; none: all columns
+                   except that of the empty label
     main           systems in the table of RESULTS.md; none: the first MOST_ROWS systems
     main_columns   columns of the table of RESULTS.md, such as `overall.F1@test_ref`; none: overall.F1 of each set
     links          links to other pages, each as `PATH TEXT`
@@ -120,7 +120,8 @@ def _split(column: str) -> tuple[str, str]:
 
 
 def _bold_best(values: Sequence[Interval | Spread | None], lowest: bool) -> list[str]:
-    """Format each value as `value (low–high)`, and None as "". All figures that round to the best figure are bold."""
+    """Format each value as `value (low–high)` or `mean ± deviation`, and None as an empty string. All figures that
+    round to the best figure are bold."""
     known = [one.value for one in values if one and not np.isnan(one.value)]
     best = figure((min if lowest else max)(known)) if known else ""
     shown = [figure(one.value) if one else "" for one in values]
@@ -180,7 +181,8 @@ def _rows_of_set(name: str, data: PageData) -> dict[str, Metrics]:
 
 def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[str],
                sources: Sequence[str]) -> list[list[str]]:
-    """Return all rows of a set: each system, followed by its published row, then systems with only a published row."""
+    """Return the table of a set: a header, each system followed by its published row, and then the systems with only a
+    published row."""
     ours = _rows_of_set(name, data)
     theirs: dict[str, list[Published]] = {}
     for row in settings.published:
@@ -198,7 +200,8 @@ def _set_table(name: str, data: PageData, settings: Settings, shown: Sequence[st
 
 
 def _cell(measured: Metrics, column: str) -> str:
-    """Return the figures of a column, `P / R / F1 (low–high)` or `value (low–high)`; empty if there are none."""
+    """Return the text of a cell: `value (low–high)`, or `P / R / F1 (low–high)` with the interval of F1. For several
+    seeds, `± deviation` replaces the interval. The text is empty if the row has no figures for the column."""
     names = rows_of(column)
     if not any(name in measured for name in names):
         return ""

@@ -100,8 +100,8 @@ class Reliability(NamedTuple):
 
 
 def precision_recall(posterior: np.ndarray, expected: np.ndarray, written: np.ndarray) -> PrecisionRecall | None:
-    """Return the curve of a mark, or None if the mark is not in the reference. The arrays (slots,) are P(mark), whether
-    the mark is in the reference, and whether the system wrote it."""
+    """Return the curve of a mark, or None if the mark is not in the reference. The three arrays (slots,) contain the
+    mark's posterior, whether the reference has the mark, and whether the system wrote it."""
     total = int(expected.sum())
     if not total:
         return None

@@ -2,8 +2,8 @@
 
 The words come from the input that the systems punctuated. If the reference has other words (for example, if the input
 is ASR output), its labels are projected onto the words of the input, as in `scoring.counts`. A system is left out if
-its words differ from those of the first system, or if its slots do not give the counts of its score, because the data
-has changed since the score was computed. `left_out` contains the reason.
+its files cannot be read, if its words differ from those of the first system, or if its slots do not give the counts of
+its score, for example because the data has changed since the score was computed. `left_out` contains the reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ class SlotTable:
 def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = "") -> SlotTable | str:
     """Return the slots of the systems that were scored on a set, or the reason why there are none.
 
-    data              the directory that contains the data directories: SET is in DATA/SET
+    data              the directory that contains the data directories DATA/SET
     reference_words   the set with the spoken words, such as test_ref, if the scored set contains ASR output
     """
     table, reasons = None, {}
@@ -107,8 +107,8 @@ def read_slot_table(scores: Sequence[Score], data: Path, reference_words: str = 
 
 
 def _directories(score: Score, data: Path) -> tuple[Path, Path]:
-    """Return the reference and the output that were scored. Their paths come from the log of `punc score`; if the log
-    does not show them, they are guessed from the score's path."""
+    """Return the directories of the reference and of the output that were scored. Their paths come from the
+    log of `punc score`; if the log does not show them, they are guessed from the score's path."""
     exp = score.path.parents[2]
     log = exp / score.system / "log" / f"score_{score.set}.log"
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
@@ -121,7 +121,8 @@ def _directories(score: Score, data: Path) -> tuple[Path, Path]:
 
 
 def _classes(scored: LabelSet, exp: Path) -> dict[str, int]:
-    """Map each label name to a scored label: to itself, or to the label with the same mark if labels were merged."""
+    """Return label name → number of the scored label. A name that is not in the scored label set, because labels were
+    merged for scoring, gets the first scored label with the same mark."""
     known = {name: number for number, name in enumerate(scored.names)}
     by_mark = {label.mark: number for number, label in reversed(list(enumerate(scored)))}
     for path in sorted(exp.glob("*/labels.txt")):
@@ -183,7 +184,7 @@ def _add(table: SlotTable, score: Score, decoded: Path, classes: Mapping[str, in
 
 def _posteriors(table: SlotTable, decoded: Path, classes: Mapping[str, int],
                 places: Mapping[str, tuple[int, int]]) -> np.ndarray | None:
-    """Return P of each scored label in each slot, float32 (slots, labels); None if a slot has no posteriors."""
+    """Return the posterior of each scored label in each slot, float32 (slots, labels); None if a slot has none."""
     archive, model = decoded / "post.ark", decoded.resolve().parent / "labels.txt"
     if not archive.is_file() or not model.is_file():
         return None

@@ -1,14 +1,15 @@
 """Counts, for each unit, the slots with each pair of reference and hypothesis label, and the word errors.
 
-Intervals and tests resample *units*. A unit is a stream (a recording or a text), because the utterances of a recording
-are not independent. If there are fewer than MIN_STREAMS streams, they do not show how much recordings differ. Then, the
-units are blocks of BLOCK reference words, and the intervals hold only for other passages of the same recordings.
+Intervals and tests resample *units*. If there are at least MIN_STREAMS streams, a unit is a stream (a recording or a
+text), because the utterances of a recording are not independent. If there are fewer, the units are blocks of BLOCK
+reference words, because so few streams do not show how much recordings differ. Intervals then hold only for other
+passages of the same recordings.
 
 If the reference and the hypothesis of a stream have different words, for example with ASR output, the reference slots
 are first projected onto the words of the hypothesis by edit distance (`timing.align`; Tilk & Alumäe 2015, section 3).
 Only the slots of the hypothesis are scored: if two reference marks are projected onto one slot, the weaker mark is
 lost. A hypothesis word belongs to the block of its reference word. An inserted word belongs to the block of the nearest
-paired word before it. Thus, systems that changed the words in different ways are scored in the same blocks.
+paired word before it. Thus, outputs with different words are scored in the same blocks.
 """
 
 from collections.abc import Sequence
@@ -130,7 +131,7 @@ def join_blocks(counts: Counts) -> Counts:
 
 
 def add_up(parts: Sequence[Counts], reference: StrPath) -> Counts:
-    """Concatenate counts. Raises InputError about `reference` if there is no slot to score."""
+    """Concatenate counts. Raises InputError, naming `reference`, if there is no slot to score."""
     if not any(part.confusion.any() for part in parts):
         raise InputError("there are no slots to score",
                          "the data directories have no words, or --last-slot leaves out all of "
@@ -193,7 +194,8 @@ class _Layout:
         self.hyp_stream = np.repeat(streams, hyp_lengths)
 
     def align_again(self, ref: np.ndarray, hyp: np.ndarray, plain: Alignment) -> Alignment:
-        """Align another form of the words. The `plain` alignment shows where to cut the streams (see CUT and RUN)."""
+        """Align the words in another form, for example with capitals. The alignment `plain` of the words without
+        capitals and marks shows where to cut the streams (see CUT and RUN)."""
         pairs = plain.ref_to_hyp
         equal = pairs >= 0
         equal[equal] = ref[equal] == hyp[pairs[equal]]
@@ -209,8 +211,8 @@ class _Layout:
                              np.sort(np.append(pairs[cuts], self.hyp_ends)).tolist())
 
     def _unit(self, stream: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """Return the block of each reference word, given its stream and its index `place`. An index before the stream
-        stands for the stream's first block."""
+        """Return the block of each reference word, given the word's stream and index `place`. An index before the
+        stream's first word stands for the stream's first block."""
         within = np.maximum(place - self.ref_begins[stream], 0) // self.block
         return (np.cumsum(self.blocks) - self.blocks)[stream] + within
 

@@ -3,7 +3,7 @@
 Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
 
 A division by zero gives NaN: P of a label that is never predicted, R of a label that is never expected, and F1 of a
-label that is neither predicted nor expected. F1 of a label that is expected but never predicted is 0.
+label that is neither predicted nor expected. F1 of a label that is only predicted or only expected is 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -65,7 +65,8 @@ METRICS = (
 
 
 class Collapse(NamedTuple):
-    """Merged labels: the name of the metric, the classes (the empty class first), and each label's class (labels,)."""
+    """Merged labels: the name of the metric, the classes (the empty class first), and the index of each label's class,
+    (labels,)."""
 
     name: str
     classes: tuple[str, ...]
@@ -76,9 +77,9 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
     """Parse `NAME:CLASS=LABEL+LABEL,CLASS=…`. Each label that is not named is a separate class.
 
     The class with the empty label is the empty class. `NAME` alone merges all marks into the class PUNCTUATED. Che et
-    al. 2016 (section 3.3) use these 2 classes, and also the 3 classes of `3-class:FULLSTOP=PERIOD+QUESTION`.
-    Raises InputError for a label that is not in the set or is named twice, for a class without a name, and for a NAME
-    that another metric has.
+    al. 2016 (section 3.3) use two classes, PUNCTUATED and the empty class, and also the three classes of
+    `3-class:FULLSTOP=PERIOD+QUESTION`. Raises InputError for a label that is not in the set or is named twice, for a
+    class without a name, and for a NAME that is empty, in TAKEN or the name of a label.
     """
     name, colon, groups = text.partition(":")
     pairs = [("PUNCTUATED", label) for label in labels.names[1:]]
@@ -106,14 +107,16 @@ def parse_collapse(text: str, labels: LabelSet) -> Collapse:
 
 
 def merge_counts(counts: np.ndarray, number: np.ndarray, classes: int) -> np.ndarray:
-    """Merge confusion counts (…, labels, labels) into (…, classes, classes). `number`: the class of each label."""
+    """Merge confusion counts (…, labels, labels) into (…, classes, classes). `number`: the index of each label's
+    class."""
     member = np.zeros((len(number), classes), counts.dtype)
     member[np.arange(len(number)), number] = 1
     return member.T @ counts @ member
 
 
 def merged_labels(labels: LabelSet, classes: str) -> tuple[LabelSet, np.ndarray]:
-    """Return a label set of classes, each written like its first label, and the class of each label, (labels,)."""
+    """Return a label set of classes, each written like its first label, and the index of each label's class,
+    (labels,)."""
     collapse = parse_collapse(f"merge:{classes}", labels)
     firsts = [labels[int(np.flatnonzero(collapse.number == i)[0])] for i in range(len(collapse.classes))]
     merged = tuple(replace(label, name=name) for label, name in zip(firsts, collapse.classes))
@@ -143,7 +146,7 @@ def mark_amounts(counts: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def two_classes(counts: np.ndarray, members: Sequence[bool]) -> np.ndarray:
-    """Merge counts (…, labels, labels) to (…, 2, 2): class 1 contains the members, class 0 all other labels."""
+    """Merge counts (…, labels, labels) into (…, 2, 2). Class 1 contains the members, and class 0 all other labels."""
     return merge_counts(counts, np.array(members, np.int64), 2)
 
 
@@ -179,7 +182,8 @@ def _of_slots(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse
 
 
 def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
-    """Return the area under each mark's precision-recall curve: Σ (R_n − R_{n−1}) P_n over thresholds n."""
+    """Return the area under each mark's precision-recall curve, Σ (R_n − R_{n−1}) P_n over thresholds n, as
+    part and whole."""
     wrong, right = np.moveaxis(histograms[..., ::-1], -2, 0)  # (…, labels, bins), the highest posterior first
     above = right.cumsum(-1)
     both = above + wrong.cumsum(-1)
@@ -189,7 +193,7 @@ def _of_posteriors(histograms: np.ndarray, labels: LabelSet) -> Amounts:
 
 
 def _of_words(words: np.ndarray) -> Amounts:
-    """Return the error rate (S + D + I) / (C + S + D) for each word form with any counts."""
+    """Return the word error rate (S + D + I) / (C + S + D), as part and whole, for each of FORMS that was counted."""
     found: Amounts = {}
     for form, name in enumerate(FORMS):
         correct, substituted, deleted, inserted = np.moveaxis(words[..., form, :], -1, 0)
@@ -219,7 +223,7 @@ def compute_metrics(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Co
 
 
 def compute_flat(counts: np.ndarray, labels: LabelSet, collapses: Sequence[Collapse] = ()) -> dict[str, np.ndarray]:
-    """Return all metrics for `counts` (…, numbers), which is `Counts.flat` or sums of its rows."""
+    """Return all metrics, given `counts` (…, numbers): rows of `Counts.flat`, or sums of such rows."""
     pairs = len(labels) ** 2
     slots = counts[..., :pairs].reshape(*counts.shape[:-1], len(labels), len(labels))
     words = None

@@ -1,8 +1,8 @@
 """Histograms of posteriors for precision-recall curves. Each label has two histograms of its posteriors: one for slots
 with the label in the reference, and one for all other slots.
 
-A histogram divides the log-odds from -LIMIT to LIMIT into BINS bins of equal width. So its size does not depend on the
-data, and the area under a curve is accurate to four digits.
+A histogram divides the log-odds from -LIMIT to LIMIT into BINS bins of equal width. Its size thus does not depend on
+the data. The area under a curve is accurate to four digits.
 """
 
 import logging
@@ -23,7 +23,7 @@ BINS, LIMIT = 1 << 16, 20.0
 
 
 class Posteriors:
-    """The posteriors of a punctuated data directory, counted stream by stream."""
+    """Histograms of the posteriors of a punctuated data directory, filled stream by stream."""
 
     def __init__(self, archive: Path, labels: LabelSet):
         self.archive, self.labels = archive, labels
@@ -33,7 +33,7 @@ class Posteriors:
 
     @classmethod
     def of(cls, directory: StrPath, labels: LabelSet) -> "Posteriors | None":
-        """Read `directory`/post.ark. Return None if the file is missing, empty, or made for other labels."""
+        """Open `directory`/post.ark. Returns None if the file is missing, empty, or made for other labels."""
         archive = Path(directory) / "post.ark"
         system = Path(os.path.abspath(directory)).parent / "labels.txt"
         if not archive.is_file():

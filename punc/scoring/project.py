@@ -1,7 +1,7 @@
 """Projects the labels of one data directory onto the words of another (Tilk & Alumäe 2015, section 3).
 
 Each stream is aligned as a whole, so the reference and the hypothesis may be cut into different utterances.
-`timing.align` describes the rules.
+`timing.align` describes the rules of alignment and projection.
 """
 
 import shutil
@@ -41,9 +41,10 @@ class Projection(NamedTuple):
 def project(ref_dir: StrPath, hyp_dir: StrPath, out_dir: StrPath, labels: LabelSet) -> Projection:
     """Write `out_dir`: a copy of the data directory `hyp_dir` whose `punct` contains the labels of `ref_dir`.
 
-    The other files of `hyp_dir` are copied, except subdirectories, files about the old labels, and archives (copied
-    tables refer to the old archives). Memory holds all ids, but only one stream at a time. Raises InputError if the
-    directories have different streams, or if a label of `ref_dir` is not in `labels` or is written differently.
+    Subdirectories, hidden files and files that depend on the marks of `hyp_dir` are not copied. Archives are not copied
+    either; the copied tables refer to the archives of `hyp_dir`. Memory holds all ids, but only one stream at a time.
+    Raises InputError if the directories have different streams, or if a label of `ref_dir` is not in `labels` or is
+    written differently there.
     """
     ref = DataDir(ref_dir, needs=["punct"])
     hyp = DataDir(hyp_dir, ignore=["punct"])
@@ -80,8 +81,8 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
                    path: StrPath) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Return the projected label number of each hypothesis slot of a stream, int8 (words,), and the numbers for a
-    `Projection`."""
+    """Return the projected label number of each hypothesis slot of a stream, int8 (words,), and the stream's counts, in
+    the order of the fields of `Projection`."""
     numbers = label_numbers(ref, labels, path).astype(np.int8)
     alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])
     projected, slots = project_labels(alignment, numbers), project_slots(alignment)

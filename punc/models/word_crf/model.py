@@ -1,16 +1,16 @@
 """Word CRF: a linear-chain CRF on features of the words around a slot (Gale & Parthasarathy 2017, section 2.2).
 
 The paper does not give the size of the window, the length of the n-grams or the number of triggers; the defaults are
-ours. Do not train the language model `text_model` on the CRF's training text. Its posteriors would be better on that
-text than on other text, and the CRF would trust them too much.
+ours. Do not train the language model `text_model` on the CRF's training text: a language model's posteriors are better
+on its own training text than on other text, so the CRF would learn to trust them too much.
 
-CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains with L-BFGS, or with OWL-QN for L1 regularization.
-Decoding does not need CRFsuite. Training cuts long streams into chunks, but features still read words beyond the cuts.
-Decoding cuts streams into overlapping chunks.
+CRFsuite (Okazaki 2007; python-crfsuite, the extra `crf`) trains the model with OWL-QN if `c1` is above 0, and with
+L-BFGS otherwise. Decoding does not need CRFsuite. Training cuts long streams into chunks, but features still read words
+beyond the cuts. Decoding cuts streams into overlapping chunks.
 
-In a store of words, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with --token-type form
-keeps the shapes and suffixes of such words (`tokens.tokenizers.form`). The vocabulary may contain rare words
-(--min-count 1), because this model leaves out rare features.
+In a store with --token-type word, a word outside the vocabulary is `<unk>` and has no shape or suffix. A store with
+--token-type form keeps the shapes and suffixes of such words (`tokens.tokenizers.form`). The vocabulary may contain
+rare words (--min-count 1), because this model leaves out rare features.
 
     punc make-store --token-type form --labels conf/labels.txt data/store_form data/train data/dev
     punc train --model word_crf --train-set train --dev-set dev data/store_form exp/CRF
@@ -194,7 +194,7 @@ class Model(NonGradientModel):
 
 
 def batches(offsets: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the bounds of training chunks, in batches of about BATCH_SLOTS slots. Adjacent batches share a bound."""
+    """Yield the bounds of training chunks, in batches of up to BATCH_SLOTS slots. Adjacent batches share a bound."""
     chunks = cut(offsets, None, TRAINING_CHUNK, 0)
     edges = np.append(offsets[chunks.stream] + chunks.begin, offsets[-1])
     first = 0
@@ -232,7 +232,8 @@ def log_marginals(scores: np.ndarray, transitions: np.ndarray, offsets: np.ndarr
 
 
 def weights_of(path: Path, numbers: int, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read a CRFsuite model. Returns feature weights (numbers, L), transitions (L, L) and bias (L,), float32."""
+    """Read a CRFsuite model with `numbers` features. Returns the weights of the features (numbers, L), the transitions
+    (L, L) and the bias (L,), all float32."""
     import pycrfsuite
     tagger = pycrfsuite.Tagger()
     tagger.open(str(path))
