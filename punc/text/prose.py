@@ -1,4 +1,4 @@
-"""Converts punctuated text to tokens and labels, and back.
+"""Converts punctuated text to words and labels, and back.
 
 A token is the text between two spaces. `TextReader.token` reads a token as follows:
 
@@ -6,8 +6,9 @@ A token is the text between two spaces. `TextReader.token` reads a token as foll
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
   between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Any other character splits the word: word--word,
   word…word.
-- The label set maps the marks after a word to a label; the strongest label wins. If a token contains marks but no word
-  (as in tokenised text, in ` -- `, or at the beginning of a line), the marks belong to the previous word.
+- The label set maps each mark after a word to a label; the word gets the strongest of these labels. Marks before the
+  first word of a token, and marks in a token without words, belong to the last word before the token. Tokens without
+  words are common in tokenised text (`yes , sir`); ` -- ` is another example.
 - A hyphen is a mark only if it stands alone or is doubled: `pre- and post-war` has no mark.
 - Everything else (quotes, brackets, bullets, soft hyphens, zero-width spaces) is removed. Typographic apostrophes and
   hyphens become ASCII characters.
@@ -35,7 +36,8 @@ MOST_GAPS = 10_000  # the cache of labels is cleared when it has more gaps (the 
 
 
 class Parts(NamedTuple):
-    """The analysis of a token or line: a label for the previous word, the words, their labels, and a repair."""
+    """The analysis of a token or line: a label for the previous word, the words, their labels, and the name under which
+    a repair of the line is counted. Each may be empty."""
 
     lead: str
     words: str
@@ -44,7 +46,7 @@ class Parts(NamedTuple):
 
 
 class TokenShape(dict[int, str]):
-    """Translation table from a token to its shape. A character is added to the table when it first occurs."""
+    """Translation table from tokens to shapes (see WORD). A character is added to the table when it first occurs."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -63,14 +65,15 @@ TOKEN_SHAPE = TokenShape()
 
 
 class Clitics:
-    """Rules that split words, from a file with one rule per line, in lower case. There are three kinds of rules. Rules
-    for words are tried first, then rules for beginnings, then rules for ends. Of each kind, the first match is used.
+    """Rules that split words, from a file with one rule per line. There are three kinds of rules. Rules for whole words
+    are tried first, then rules for beginnings, then rules for ends. The first rule that matches is used. If it cuts off
+    a beginning or an end, the rest of the word is split again.
 
         can't cannot    a word, and the word or words that replace it
         n't             the end of a word: don't → do n't
         l'              the beginning of a word (a rule that ends with an apostrophe): l'eau → l' eau
 
-    Raises InputError for a file without rules.
+    Raises InputError if the file has no rules, or a line of invisible characters.
     """
 
     def __init__(self, path: StrPath):
@@ -97,7 +100,7 @@ class Clitics:
 
     def split(self, word: str) -> list[str]:
         """Split a word. Beginnings and ends that are cut off keep their case. The parts from a rule for the whole word
-        are written as in the rule, the first with a capital if the word has one."""
+        are written as in the rule; the first part gets a capital if the word begins with a capital."""
         lower = word.lower()
         if lower in self.words:
             parts = self.words[lower]
@@ -113,8 +116,8 @@ class Clitics:
 
 
 class TextReader:
-    """Reads punctuated prose, token by token. With `lowercase`, words are converted to lower case; a label with a
-    capital still shows that the first letter was a capital."""
+    """Reads punctuated prose, token by token. With `lowercase`, words are converted to lower case; if the label set has
+    capitals, the label shows whether the first letter was a capital."""
 
     def __init__(self, labels: LabelSet, lowercase: bool = True, clitics: Clitics | None = None):
         self.labels, self.lowercase, self.clitics = labels, lowercase, clitics
@@ -175,8 +178,8 @@ class TextReader:
         return label
 
     def attach(self, label: str, lead: str) -> str:
-        """Return the label of a word that has the label `label` and also gets the mark of the label `lead`. The
-        stronger mark wins."""
+        """Return the label of a word after the mark of the label `lead` is added to it. Before, the word's label was
+        `label`. The stronger mark wins."""
         if (label, lead) not in self._attached:
             mark = self.labels[self.labels.index(lead)]
             known = self.labels[self.labels.index(label)]
@@ -191,7 +194,7 @@ def legal(word: str) -> str:
 
 
 def written(words: Sequence[str], labels: Iterable[str], label_set: LabelSet) -> list[str]:
-    """Return the text of each word with its label, given the labels' names. Fast for long lists."""
+    """Return each word as it is written with its label, given the labels' names. Fast for long lists."""
     labels = list(labels)
     # Most labels only add a mark after the word. The loop changes only words with other labels.
     marks = {label.name: label.mark for label in label_set}
@@ -210,7 +213,8 @@ class ProseWriter:
 
     A label can add a quotation mark `"` after a word, but does not state whether it opens or closes a quotation. In
     each sentence, the first `"` opens a quotation and is put before the next word, the second closes it, and so on. If
-    a quotation is still open at the end of a sentence or stream, a closing `"` is added after the sentence's mark.
+    a quotation is still open at the end of a sentence or stream, a closing `"` is added after the last word and its
+    mark.
     """
 
     def __init__(self, file: IO[bytes], labels: LabelSet, casing: Mapping[str, str] | None = None,
@@ -237,7 +241,7 @@ class ProseWriter:
     def _release(self, last: bool) -> None:
         if self._held:
             key, _, texts = self._held
-            # `_waits`: an opening quote still waits for its word. No word follows, so it is not written or closed.
+            # If the opening quotation mark still waits for a word, it is never written, so no `"` must close it.
             if last and self._open and texts and not self._waits:
                 texts[-1] += QUOTE
             self._file.write(" ".join((key, *texts)).encode() + b"\n")

@@ -7,17 +7,19 @@ ratio of two hypotheses: w has a dot by chance, P(•|w) = C(•)/N, or nearly a
 
     S(w) = -2 log λ · e^-length(w) · (dots inside + 1) · length(w)^-C(w, ¬•)      abbreviation: S(w) ≥ 0.3
 
-where the length of w does not count dots. Sentences then end at ! and ?, and at the dots of words that are not
-abbreviations. Dunning's log-likelihood ratio finds two other kinds of words (see `abbreviations`). A word is of the
-kind `begins` if it follows a sentence end more often than by chance (ratio ≥ 30). A word is of the kind `ordinal` if it
-follows a number with a dot more often than by chance (ratio ≥ 7.88) and is not of the kind `begins`. A word is also of
-the kind `begins` if it occurs in lower case, and with a capital only at the beginning of sentences (the orthographic
-heuristic of the paper's second stage).
+where length(w) does not count dots. Once the abbreviations are known, sentences end at ! and ?, and at the dots of all
+other words. Dunning's log-likelihood ratio finds words of two more kinds, which the module `abbreviations` explains. A
+word is of the kind `begins` if it follows a sentence end more often than by chance (ratio ≥ 30). A word is of the kind
+`ordinal` if it follows a number with a dot more often than by chance (ratio ≥ 7.88) and is not of the kind `begins`. By
+the orthographic heuristic of the paper's second stage, a word is also of the kind `begins` if it occurs in lower case,
+and with a capital only at the beginning of sentences.
 
-There are three differences from the paper. A single letter is an initial unless, like I in English, it has a dot at
-least RARER times less often than the average token. Abbreviations, and words found by the orthographic heuristic, must
-occur at least MIN_COUNT times. Rare abbreviations and collocations of initials are not searched for. Memory grows with
-the number of distinct words. NLTK's own trainer takes ten times as long.
+There are three differences from the paper. A single letter is an initial unless, like I in English, it has a dot less
+than 1/RARER as often as the average token. An abbreviation must occur at least MIN_COUNT times with a dot, and a word
+found by the orthographic heuristic at least MIN_COUNT times with a capital at the beginning of a sentence. The paper's
+searches for rare abbreviations and for collocations of initials are left out.
+
+Memory grows with the number of distinct words. NLTK's own trainer takes ten times as long as this module.
 """
 
 import math
@@ -35,13 +37,14 @@ ELLIPSIS = re.compile(r"\.\.|…")
 ENDS = re.compile(r"[!?]")
 NUMBER = "##number##"
 RARER = 10
-MIN_COUNT = 3  # occurrences; rarer words are neither abbreviations nor found by the orthographic heuristic
+MIN_COUNT = 3  # the minimum count of an abbreviation with its dot, and of a word for the orthographic heuristic
 PLACES = FIRST, CAPITAL_FIRST, INSIDE, SMALL, NUMBERED, LAST = (
     "first", "capital first", "inside", "small", "numbered", "last")
 
 
 class Token(NamedTuple):
-    """A token: its word in lower case, or NUMBER, and whether it has a dot, an end mark, an ellipsis and a capital."""
+    """A token: its word in lower case, or NUMBER; whether it has a dot, an end mark and an ellipsis; and whether it
+    begins with a capital."""
 
     word: str
     dot: bool
@@ -62,7 +65,8 @@ def read(text: str) -> Token:
 
 
 class Types:
-    """Counts words with and without a dot, given counts of tokens, and finds abbreviations among the words."""
+    """Counts how often each word occurs with and without a dot, given the count of each token, and finds the
+    abbreviations among the words."""
 
     def __init__(self, tokens: Counter[str]):
         self.dotted: Counter[str] = Counter()
@@ -89,7 +93,8 @@ class Types:
 
 
 def count_contexts(text: str, abbreviations: frozenset[str]) -> Counter[tuple[str, str]]:
-    """Count how often each word is at each of PLACES, given the abbreviations. Counts of texts can be added up."""
+    """Count how often each word is at each of PLACES, given the abbreviations. The counts of several texts can be added
+    up."""
     counts = Counter[tuple[str, str]]()
     tokens = [token for token in map(read, text.split()) if token.word]
     places = [_place(token, abbreviations) for token in tokens]
@@ -111,7 +116,7 @@ def _is_end(token: Token, abbreviations: frozenset[str]) -> bool:
 
 
 def _place(before: Token, abbreviations: frozenset[str]) -> str:
-    """Return the place of the word after the token `before`: FIRST, INSIDE or NUMBERED; empty if unclear."""
+    """Return the place of the word after the token `before`: FIRST, INSIDE or NUMBERED; "" if unclear."""
     if _is_end(before, abbreviations):
         if before.word == NUMBER and not before.end:
             return NUMBERED
@@ -121,8 +126,8 @@ def _place(before: Token, abbreviations: frozenset[str]) -> str:
 
 
 def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the words of four kinds: STARTER, sorted by score; WORD (single letters), sorted by code point; BEGINS and
-    ORDINAL, sorted by count."""
+    """Return the words of each of four kinds: STARTER (abbreviations), highest score first; WORD (single letters),
+    sorted by code point; BEGINS and ORDINAL, most frequent first."""
     places: dict[str, Counter[str]] = {place: Counter() for place in PLACES}
     for (place, word), count in contexts.items():
         places[place][word] = count
@@ -141,7 +146,8 @@ def words_by_kind(types: Types, contexts: Counter[tuple[str, str]]) -> dict[str,
 
 
 def is_bound(first: int, second: int, both: int, total: int, least: float) -> bool:
-    """Return whether the second event follows the first (`both` times) more often than by chance: ratio ≥ `least`."""
+    """Return whether the second event follows the first more often than by chance, with a ratio (see `dunning`) of at
+    least `least`. `first` and `second` count the events; `both` counts how often the second follows the first."""
     return both * total > first * second and second >= both and dunning(first, second, both, total) >= least
 
 

@@ -2,12 +2,13 @@
 
 - A mark is one of MARKS at the end of a word. Quotes and brackets stay, and a new mark replaces the old one: `"hello,"`
   → `"hello."`. A hyphen at the end (`wh-`) belongs to the word. A mark that stands alone stays.
-- A number does not change. A point after a number may mark an ordinal, so it stays and no mark is added: `42.`
-- An abbreviation keeps its point: letters with points inside (`U.S.`), a single letter (`E.`), and the words of the
-  file `punc/text/abbreviations.txt`. Other marks can follow the point, but no second point (`in the U.S., we`).
+- A point after a number may mark an ordinal, so it stays and no mark is added: `42.`
+- An abbreviation keeps its point. Abbreviations are letters with points inside (`U.S.`), single letters other than I
+  (`E.`), and the words of the kinds `never`, `starter` and `capital` in the file `punc/text/abbreviations.txt`. Other
+  marks can follow the point, but no second point (`in the U.S., we`).
 - URLs, e-mail addresses and numbers never change case.
-- A tag is `[Music]`, `<unk>`, `(laughs)`, `{noise}`, or words in square brackets (`[soft music]`). Models do not read
-  tags, except tags for unknown words, which count as words. A tag gets no mark.
+- Tags look like `[Music]`, `<unk>`, `(laughs)`, `{noise}` or `*door*`. A tag can also consist of several words, such as
+  `[soft music]`. A tag gets no mark. Models do not read tags, except that `<unk>` is read as an unknown word.
 """
 
 import re

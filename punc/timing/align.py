@@ -1,17 +1,17 @@
 """Aligns words by minimum edit distance, and moves labels along the alignment.
 
-Reference punctuation is moved to other words, mostly ASR output, as in Tilk & Alumäe (2015, section 3): the two word
-sequences are aligned with minimum edit distance, and each mark moves along the alignment. rapidfuzz computes the
-distance and decides which words *match*. The other rules are:
+Reference punctuation is moved to the words of a hypothesis, usually ASR output, as in Tilk & Alumäe (2015, section 3):
+the two word sequences are aligned with minimum edit distance, and each mark moves along the alignment. rapidfuzz
+computes the distance and decides which words *match*. Our own rules decide the rest:
 
 Pairing: the reference and hypothesis words between two matched words are paired in order, as substitutions. If there
 are more reference words, the last ones are deleted; if there are more hypothesis words, the first ones are inserted.
 
 Slots: the mark after a reference word goes after the hypothesis word that is paired with it. The mark after a deleted
 word goes after the nearest hypothesis word before it. It follows that
-  - a mark stays directly after its word if that word is paired, and inserted words follow the mark;
-  - a mark before a matched word stays directly before that word, unless its own word is matched, too, and words are
-    inserted between the two; then the mark stays after its own word;
+  - if the word before a mark is paired, the mark stays directly after it, and any inserted words follow the mark;
+  - if the word after a mark is matched, the mark stays directly before it, unless the word before the mark is matched,
+    too, and words are inserted between the two; then the mark stays directly after the word before it;
   - a mark with no hypothesis word before it is lost, because it has no slot;
   - of several marks in one slot, the strongest stays.
 
@@ -53,15 +53,16 @@ class Alignment:
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:
     """Align two word sequences with minimum edit distance; substitution, deletion and insertion each cost 1.
 
-    Texts that are too long (EXACT) are cut at anchors, so that time and memory grow about linearly.
+    Texts that are too long to be aligned as a whole (see EXACT) are cut at anchors, so that time and memory grow about
+    linearly.
     """
     a, b = word_numbers(ref, hyp)
     return align_streams(a, b, [len(a)], [len(b)])
 
 
 def align_streams(ref: np.ndarray, hyp: np.ndarray, ref_ends: Sequence[int], hyp_ends: Sequence[int]) -> Alignment:
-    """Align each pair of streams, as `align_words` aligns two texts. Words are numbers. Streams end at `ref_ends`
-    and `hyp_ends`."""
+    """Align each pair of streams, as `align_words` aligns two texts. Words are given as numbers (see `word_numbers`).
+    Streams end at `ref_ends` and `hyp_ends`."""
     blocks: list[np.ndarray | list[tuple[int, int, int]]] = []
     r0 = h0 = 0
     for r1, h1 in zip(ref_ends, hyp_ends):
@@ -85,7 +86,8 @@ def project_slots(alignment: Alignment) -> np.ndarray:
 
 
 def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
-    """Move label numbers from reference slots to hypothesis slots. Stronger labels have larger numbers."""
+    """Move label numbers from reference slots to hypothesis slots. If a slot gets several labels, the largest number,
+    which is the strongest label, stays."""
     slots = project_slots(alignment)
     projected = np.zeros(alignment.n_hyp, dtype=labels.dtype)
     marks = np.flatnonzero((labels > 0) & (slots >= 0))
@@ -94,7 +96,7 @@ def project_labels(alignment: Alignment, labels: np.ndarray) -> np.ndarray:
 
 
 def word_numbers(ref: Sequence[str], hyp: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers for the words of both sides, int64 (words,) each. Equal words get equal numbers."""
+    """Return numbers for the words of `ref` and of `hyp`, int64 (words,) each. Equal words get equal numbers."""
     ids = dict(zip(dict.fromkeys(chain(ref, hyp)), count()))
     numbers = [np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) for words in (ref, hyp)]
     return numbers[0], numbers[1]
@@ -134,11 +136,11 @@ def _parts(a: np.ndarray, b: np.ndarray, lengths: Sequence[int] = ANCHOR_LENGTHS
 
 
 def _anchors(a: np.ndarray, b: np.ndarray, n: int) -> list[tuple[int, int]]:
-    """Return positions to cut: the middles of long stretches of n-grams that occur once in a and once in b.
+    """Return the positions (in a, in b) at which to cut two texts.
 
-    In every STRIDE words of a, the longest such stretch is a candidate if more than SUPPORT n-grams of these words have
-    nearly the same offset as the stretch. Patience sorting selects the longest sequence of candidates that rises in
-    both texts.
+    A stretch is a run of equal words whose n-grams occur once in a and once in b. In every STRIDE words of a, the
+    middle of the longest stretch is a candidate if more than SUPPORT n-grams of these words have nearly the same offset
+    as the stretch. Patience sorting selects the longest sequence of candidates that rises in both texts.
     """
     in_a, in_b = _common_unique(_ngrams(a, n), _ngrams(b, n))
     if not len(in_a):

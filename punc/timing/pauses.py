@@ -4,13 +4,14 @@ The pause after a word is the silence in its slot: the start time of the next wo
 at least 0. If the slot contains timed words that are not in the text (fillers, insertions), their durations are
 subtracted.
 
-The words of the text, including substituted words, get their times by alignment (minimum edit distance, ignoring case).
-A pause is known if the words before and after it have times; otherwise it is NaN. The pause after the last word of a
-stream is known if the end of the recording is known, from a TextGrid or from a silence at the end of a CTM.
+The words of the text are aligned with the timed words (minimum edit distance, ignoring case) and get their times. A
+substituted word gets the times of the timed word in its place. A pause is known if the words before and after it have
+times; otherwise it is NaN. The pause after the last word of a stream is known if that word has times and the end of the
+recording is known, from a TextGrid or from a silence at the end of a CTM.
 
 The ids show which times belong to a stream. Times under the stream's id (recording or speaker), or under its file and
 channel (`reco2file_and_channel`), count from the recording's start, and pauses between utterances are known. Times
-under utterance ids count from the utterance's start. If there are `segments`, the utterance's start is added, and
+under utterance ids count from the utterance's start. If there is a file `segments`, the utterance's start is added, and
 pauses between the utterances of a recording are known; otherwise, pauses between utterances are NaN.
 """
 
@@ -78,15 +79,16 @@ def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
 
 def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Mapping[str, tuple[str, str]],
                   counts: Counter[str]) -> list[np.ndarray]:
-    """Return the pauses of each utterance of a stream: float32 (words,), seconds, NaN if unknown.
+    """Return the pauses of each utterance of a stream: float32 (words,), in seconds; NaN if unknown.
 
     utterances   the stream's utterances in time order
     channels     recording → (file, channel)
-    counts       counters that are increased: slots, known pauses, pauses that are unknown next to an untimed word
-                 (next_to_untimed) or for another reason (ends), untimed words of the text, extra timed words that are
-                 not in the text, missing utterances, errors (the edit distance between the timed words and the text)
+    counts       counters that are increased: `slots`; `known` pauses; `next_to_untimed`: pauses before or after a word
+                 without times; `ends`: all other unknown pauses; `untimed` words of the text; `extra` timed words,
+                 which are not in the text; `missing` utterances, which have no times; `errors`: the edit distance
+                 between the timed words and the text
 
-    Raises InputError for wrong times, and for times of an utterance that run past its segment.
+    Raises InputError if times are invalid, or if the times of an utterance run past its segment.
     """
     timing = times_of_stream(utterances[0].stream, sources, channels)
     if timing is not None:
@@ -134,7 +136,8 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 
 
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the begin and end of each timed word, (timed words, 2), and the index of each word's timed word, or −1."""
+    """Return the begin and end of each timed word in seconds, (timed words, 2), and for each word the index of its
+    timed word, or −1 if it has none. Adds the edit distance to `counts`."""
     text = [word.casefold() for word in words]
     timed = [row.word.casefold() for row in timing.words]
     alignment = align_words(text, timed)
@@ -189,7 +192,8 @@ def write_pauses(directory: StrPath, pauses: Iterable[tuple[str, np.ndarray]]) -
 
 
 def pauses_by_label(utterances: Iterable[Utterance]) -> dict[str, np.ndarray]:
-    """Map each label to its slots' pauses in seconds, float32; NaN: unknown. Labels are in order of occurrence."""
+    """Map each label to its slots' pauses in seconds, float32; NaN: unknown. The order of the labels is the order in
+    which they first occur."""
     parts: dict[str, list[np.ndarray]] = {}
     for utterance in utterances:
         assert utterance.labels is not None

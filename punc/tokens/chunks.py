@@ -1,6 +1,7 @@
-"""Cuts streams into chunks, and makes batches of chunks as arrays. This module does not import torch.
+"""Cuts streams into chunks, and makes batches of chunks as NumPy arrays. This module does not import torch.
 
-A chunk is a range of slots of a stream. A model reads it from an initial state, with some unscored context around it.
+A chunk is a range of slots of a stream. At each chunk, a model starts from its initial state. It also reads some
+context around the chunk, which is not scored.
 """
 
 from typing import NamedTuple
@@ -26,8 +27,8 @@ class Chunks(NamedTuple):
 
 
 def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> Chunks:
-    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, with `context` slots on each side. If the
-    model has a look-ahead, the context is before the chunk only, and `lookahead` more steps precede the context."""
+    """Cut streams [offsets[i], offsets[i + 1]) into chunks of `size` slots, with `context` slots on each side. If
+    `lookahead` is a number, the context is before the chunk only, and `lookahead` more steps precede the context."""
     lengths = np.diff(offsets)
     counts = -(-lengths // size)
     stream = np.repeat(np.arange(len(lengths)), counts)
@@ -40,7 +41,7 @@ def cut(offsets: np.ndarray, lookahead: int | None, size: int, context: int) -> 
 
 def by_length(chunks: Chunks, batch_size: int, rng: np.random.Generator | None = None) -> list[np.ndarray]:
     """Group chunks of similar length, at most `batch_size` in a group. Returns the int64 indices of the chunks in each
-    group, longest first. With `rng`, the groups are in random order, and chunks of equal length are shuffled."""
+    group, longest chunk first. With `rng`, the groups are in random order, and chunks of equal length are shuffled."""
     lengths = chunks.last - chunks.first
     order = np.arange(len(lengths)) if rng is None else rng.permutation(len(lengths))
     order = order[np.argsort(-lengths[order], kind="stable")]
@@ -80,8 +81,8 @@ def empty_arrays(data: StoreSet, batch_size: int, size: int) -> Arrays:
 
 
 def with_turns(data: StoreSet) -> StoreSet:
-    """Return a set in which `pauses` consists of two columns, float32 (N, 2): pause in seconds (NaN: unknown) and turn
-    (1: the speaker changes)."""
+    """Return the set with its turns in `pauses`, which then has two columns, float32 (N, 2): pause in seconds (NaN:
+    unknown) and turn (1: the speaker changes)."""
     def both(tokens: slice) -> np.ndarray:
         values = np.zeros((len(data.ids[tokens]), 2), np.float32)
         values[:, 0] = np.nan if data.pauses is None else data.pauses[tokens]

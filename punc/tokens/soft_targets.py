@@ -3,7 +3,8 @@
     DIR/SET/targets.npy   uint8 (slots, L): the distribution over labels in each slot of a set; 255 stands for 1
     DIR/SET/conf          the number of slots, the CRC-32s of their labels and of the streams' names, and the label set
 
-Every word has one slot, whatever the tokens are, so the targets fit every store of the same data directories.
+Every word has one slot, whatever the tokens are, so the targets fit every store of the same data directories that has
+the same label set.
 """
 
 import contextlib
@@ -43,8 +44,8 @@ def facts_of(data: StoreSet, labels: LabelSet) -> list[str]:
 
 
 class SoftTargets:
-    """Looks up the soft targets of the tokens of a set. `parts` are the targets of consecutive parts of the set, uint8
-    (slots, L). `labels`, int8 (N,), are −1 for tokens without a slot."""
+    """Looks up the soft targets of the tokens of a set. `parts`, uint8 (slots, L) each, are the targets of the set or,
+    for a joined set, of its members in order. `labels`, int8 (N,), are −1 for tokens without a slot."""
 
     def __init__(self, parts: Sequence[np.ndarray], labels: np.ndarray):
         self._parts, self._labels = parts, labels
@@ -78,7 +79,8 @@ class SoftTargets:
 
 
 def read_targets(directory: Path, store: Store, name: str) -> SoftTargets:
-    """Open the soft targets of a set. Raises InputError if they are missing, or were made for other slots or labels."""
+    """Open the soft targets of a set. Raises InputError if they are missing or broken, or do not fit the set's slots or
+    labels."""
     data = store.set(name)
     assert data.labels is not None, "the set is labelled"
     members = store.members(name)
@@ -102,6 +104,7 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
-    """Return the CRC-32 of each file of a set's soft targets. File names are relative to the store."""
+    """Return file name → CRC-32 for the soft targets of a set or, if it is a joined set, of its members. File names are
+    relative to the store."""
     paths = [directory / member / TARGETS for member in dict.fromkeys(store.members(name))]
     return {os.path.relpath(path, store.path): crc32_of(path) for path in paths}

@@ -1,4 +1,4 @@
-"""Makes and reads stores, on which models are trained: a vocabulary, and data directories as memory-mapped arrays.
+"""Makes and reads stores, on which models are trained. A store contains a vocabulary, and data directories as arrays.
 
     STORE/vocab               one token per line; <unk> and </s> are the first two; line numbers, from 0, are ids
     STORE/…                   other files of the tokenizer (see `tokenizer`)
@@ -11,7 +11,7 @@
     STORE/<set>/turns.npy     bool (N,), whether the next word has a different speaker; missing if this is unknown
     STORE/<set>/index         lines STREAM OFFSET LENGTH
 
-Word and subword streams are stored without `</s>`; readers append it. In character streams, `</s>` is the last token.
+In character streams, `</s>` is the last token. Streams of other tokens are stored without `</s>`; readers append it.
 """
 
 import logging
@@ -62,7 +62,7 @@ class Store:
         return read_set(self.path / name)
 
     def members(self, name: str) -> list[str]:
-        """Return the names of the sets in a joined set, in order; for any other set, return only its own name."""
+        """Return the names of the sets in a joined set, in order. For any other set, return only its name."""
         return self._joins.get(name, [name])
 
     def checksums(self, sets: Iterable[str]) -> dict[str, int]:
@@ -99,15 +99,16 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
                vocab_size: int | None = None, min_count: int = 1, vocab: StrPath | None = None,
                train: str | None = None, nj: int = 2, joins: Sequence[str] = (), clitics: str = "") -> None:
     """Make a store from data directories. Each directory becomes a set with the directory's name. Does nothing if the
-    store is finished and neither the options nor the size and modification time of any input have changed.
+    store is finished, and the options and each input's size and modification time are the same as before.
 
     labels      file of the label set
-    vocab       file of an existing vocabulary (for subwords, with pieces.model next to it); None: make a vocabulary
-    vocab_size  the maximum number of tokens, without special tokens and tokens that the tokenizer always adds (such as
-                forms); None: the tokenizer's default
+    vocab       file of an existing vocabulary (for subwords, with pieces.model next to it), or an encoder's directory;
+                None: make a vocabulary
+    vocab_size  the maximum number of tokens, not counting special tokens and tokens that the tokenizer always adds
+                (such as forms); None: the tokenizer's default
     min_count   the minimum count of a token or, for subwords, of a word from which pieces are learned
-    train       names of the sets from which the vocabulary is made, separated by commas; None: the first set
-    joins       joined sets, each given as NAME=SET,SET,…, which concatenate other sets
+    train       names, separated by commas, of the sets from which the vocabulary is made; None: the first set
+    joins       joined sets, which concatenate other sets of the store; each is given as NAME=SET,SET,…
     clitics     file of the rules by which the words of the data directories were split; empty if they were not split
 
     Raises InputError for options that do not fit together, and for errors in the data directories.
@@ -150,7 +151,8 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
 
 
 def is_finished(path: Path, conf: str) -> bool:
-    """Return whether a directory contains this conf, which is written last. If it does, logs a message."""
+    """Return whether a directory is finished: whether its file `conf`, which is written last, has the content `conf`.
+    If so, logs a message."""
     if not (path / "conf").is_file() or (path / "conf").read_bytes() != conf.encode():
         return False
     logger.info("%s: finished, and its inputs have not changed", path)

@@ -41,7 +41,8 @@ class StoreSet(NamedTuple):
 
 
 class Lazy:
-    """An array (N, …) whose items are computed when they are read, by `make(index)` with a NumPy index."""
+    """An array (N, …) whose items are computed only when they are read: `make(index)` returns those at a NumPy
+    index."""
 
     def __init__(self, shape: tuple[int, ...], make: Callable[[Any], np.ndarray]):
         self.shape, self._make = shape, make
@@ -54,7 +55,8 @@ class Lazy:
 
 
 class StreamNames:
-    """Yields the names of the streams of a set. Reads them from the index each time, because there may be millions."""
+    """Yields the names of the streams of a set. Each loop reads them from the file `index`, because there may be
+    too many for memory."""
 
     def __init__(self, index: Path):
         self._index = index
@@ -172,8 +174,8 @@ def _write_parts(folder: Path, parts: Iterable[Encoded], data: DataDir) -> dict[
 
 
 def join_sets(store: Path, name: str, members: Sequence[str]) -> None:
-    """Join sets of a store into a new set. If only some members have pauses or turns, the others get the values
-    UNKNOWN. Raises InputError if only some members have labels."""
+    """Join sets of a store (`members`) into a new set. If only some members have pauses or turns, the others get the
+    values UNKNOWN. Raises InputError if only some members have labels."""
     sets = [read_set(store / member) for member in members]
     labelled = [data.labels is not None for data in sets]
     if any(labelled) != all(labelled):

@@ -75,7 +75,7 @@ class Tokenizer(ABC):
 
     @classmethod
     def is_token(cls, word: bytes) -> bool:
-        """Return whether a word becomes a token if it is frequent enough."""
+        """Return whether a word may become a token of the vocabulary, provided that it is frequent enough."""
         return True
 
     @classmethod
@@ -114,7 +114,7 @@ class Tokenizer(ABC):
         return encoding._replace(slots=encoding.slots[lasts])
 
     def word_encoder(self) -> Callable[[str], Sequence[int]]:
-        """Return a function that maps a single word to its ids, like `encode_input`, and caches the result."""
+        """Return a function that maps a single word to the ids of its tokens, as in `encode_input`, and caches them."""
         return lru_cache(CACHED)(lambda word: self.encode_input((word,)).ids.tolist())
 
 
@@ -152,7 +152,7 @@ def token_types() -> list[str]:
 
 
 def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer]:
-    """Return the tokenizer class with this name. Raises InputError, with `path`, if there is no such class."""
+    """Return the tokenizer class of a token type. Raises InputError, which names `path`, for an unknown token type."""
     if token_type not in token_types():
         raise InputError(f"no token type '{token_type}'", f"choose from {', '.join(token_types())}", path)
     name = f"{token_type}_" if keyword.iskeyword(token_type) else token_type
@@ -161,7 +161,8 @@ def tokenizer_class(token_type: str, path: Path | None = None) -> type[Tokenizer
 
 
 def class_of(directory: StrPath) -> type[Tokenizer]:
-    """Return the tokenizer class for the directory of a store or a model. Raises InputError for an unknown name."""
+    """Return the tokenizer class for the directory of a store or a model. Raises InputError if the file `token_type`
+    contains an unknown name."""
     path = Path(directory) / "token_type"
     token_type = next((line for _, line in read_lines(path)), "") if path.is_file() else DEFAULT
     return tokenizer_class(token_type, path)
@@ -176,8 +177,8 @@ def read_tokenizer(directory: StrPath) -> Tokenizer:
 
 
 def encode_streams(tokenizer: Tokenizer, words: Sequence[str], bounds: Sequence[int]) -> tuple[Encoding, np.ndarray]:
-    """Return the tokens of complete streams, and int64 offsets. Stream i consists of the words
-    [bounds[i]:bounds[i + 1]], at least one, and of the tokens [offsets[i]:offsets[i + 1]]."""
+    """Return the tokens of complete streams, and `offsets`, int64 (streams + 1,). Stream i consists of the words
+    [bounds[i]:bounds[i + 1]], at least one. Its tokens are [offsets[i]:offsets[i + 1]]."""
     encoding = tokenizer.encode_input(words)
     offsets = np.append(0, encoding.slots + 1)[bounds]
     if tokenizer.ends_with_end:
@@ -228,7 +229,7 @@ class PieceTokenizer(Tokenizer):
 
     @abstractmethod
     def cut_words(self, words: list[bytes]) -> Sequence[Sequence[int]]:
-        """Return the ids of the pieces of each word, at least one. The words are in UTF-8."""
+        """Return the ids of the pieces of each word. Each word has at least one piece. The words are in UTF-8."""
 
     def encode(self, words: Sequence[str]) -> Encoding:
         if len(self._pieces) > self.cache:

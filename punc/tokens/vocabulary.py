@@ -1,6 +1,6 @@
 """Counts words, and reads and writes vocabularies, which list the tokens that models know.
 
-A vocabulary file has one token per line. The line number, from 0, is the token's id.
+A vocabulary file has one token per line. A token's id is the number of its line, counted from 0.
 """
 
 import contextlib
@@ -42,7 +42,8 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: StrPath) -> "Vocabulary":
-        """Read a vocabulary file. Also raises InputError for empty lines and for spaces in a token."""
+        """Read a vocabulary file. Raises InputError for an empty line, for spaces in a token, and for tokens that the
+        class refuses."""
         tokens = []
         with open_input(path) as file:
             content = file.read()
@@ -99,7 +100,8 @@ def map_blocks(function: Callable[[Path, LineBlock], Count], sets: Sequence[Data
 
 
 def most_frequent(counts: dict[bytes, int], size: int, min_count: int) -> list[str]:
-    """Return the `size` most frequent tokens that occur `min_count` times or more. Ties are in C-locale order."""
+    """Return the `size` most frequent tokens that occur `min_count` times or more. Equally frequent tokens are in
+    C-locale order."""
     words = sorted(word for word, n in counts.items() if n >= min_count)
     return [word.decode() for word in sorted(words, key=counts.__getitem__, reverse=True)[:size]]
 
@@ -130,8 +132,8 @@ class SpilledCounts:
             yield word, sum(map(itemgetter(1), pairs))
 
     def most_frequent(self, size: int, wanted: Callable[[bytes], bool]) -> dict[bytes, int]:
-        """Return the counts of the `size` most frequent words that are `wanted`. Ties go to the first in C-locale
-        order."""
+        """Return the `size` most frequent words for which `wanted` is true, with their counts. Ties go to the first in
+        C-locale order."""
         found = (pair for pair in self.items() if wanted(pair[0]))
         return dict(heapq.nlargest(size, found, key=itemgetter(1)))
 

@@ -25,12 +25,13 @@ def read_word_vectors(path: StrPath, words: Sequence[str], dimensions: int) -> n
     """Return the vectors of `words`, float32 (words, dimensions).
 
     If a word with an apostrophe, such as `don't`, is not in the file, but its parts are (`do` and `n't`), the word gets
-    the mean of the parts' vectors. If a word has several such splits, the split is used whose rarer part is the most
-    frequent. Words count as more frequent if they are earlier in the file. All other missing words get the file's
-    vector of `<unk>` or, if there is none, the mean of the vectors of those `words` that are in the file.
+    the mean of the parts' vectors. If a word has several such splits, the rarer parts of the splits are compared, and
+    the split with the most frequent of these parts is used. The earlier a word is in the file, the more frequent it is
+    assumed to be. All other missing words get the file's vector of `<unk>` or, if there is none, the mean of the
+    vectors of those `words` that are in the file.
 
-    Raises InputError if a line does not consist of a word and `dimensions` finite numbers, or if the file contains none
-    of the words.
+    Raises InputError if a line does not consist of a word and `dimensions` finite numbers, if the file is incomplete or
+    contains a word twice, or if it contains none of `words`.
     """
     encoded = [word.encode() for word in words]
     ways = {word: list(_ways(word)) for word in encoded if b"'" in word}
@@ -63,8 +64,8 @@ def _ways(word: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _read(path: StrPath, wanted: Set[bytes], dimensions: int) -> tuple[dict[bytes, int], np.ndarray]:
-    """Return two values: a dictionary with the index of the vector of each wanted word in the file, and the vectors,
-    float32 (N, dimensions)."""
+    """Return the wanted words that are in the file, each mapped to the index of its vector, and their vectors, float32
+    (N, dimensions)."""
     rows: dict[bytes, int] = {}
     seen: set[bytes] = set()
     lines: list[int] = []

@@ -5,8 +5,9 @@ has the steps −lookahead … n − 1. Streams are cut in one of two ways:
 
 - *stateful*: the streams are concatenated and cut into `batch_size` rows of equal length. Each batch contains the next
   `bptt` steps of all rows, and the state continues from batch to batch (truncated back-propagation through time).
-- *chunks*: each stream is cut into chunks of slots. A chunk is read from an initial state, with some unscored context
-  around it. Models with `lookahead = None` need chunks. Chunks also suit short, independent texts.
+- *chunks*: each stream is cut into chunks of slots. At each chunk, the model starts from its initial state. It also
+  reads some context around the chunk, which is not scored. Models with `lookahead = None` need chunks. Chunks also suit
+  short, independent texts.
 """
 
 import logging
@@ -42,7 +43,7 @@ class Batch(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """The number of slots in the batch or, if this is a rank's share of a batch, in the complete batch."""
+        """The number of slots in the batch. For a rank's share of a batch, it is the number in the complete batch."""
         return int((self.labels >= 0).sum()) if self.whole is None else self.whole
 
     @property
@@ -62,13 +63,14 @@ class Batch(NamedTuple):
         return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
-        """Return share `number`, from 0, of the `of` shares of the batch: every `of`-th row, from row `number` on."""
+        """Divide the batch into `of` shares, and return share number `number`, from 0. It consists of every `of`-th
+        row, beginning with row `number`."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 
 
 def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: int) -> tuple[int, int]:
-    """Return the number of rows in a `stateful` batch and the number of steps in each row. A small set gives fewer than
-    `batch_size` rows, so that each row has at least `bptt` steps if possible."""
+    """Return the number of rows into which `stateful` cuts the concatenated streams, and the number of steps in a row.
+    A small set is cut into fewer than `batch_size` rows, so that each row has at least `bptt` steps if possible."""
     steps = int(offsets[-1] - offsets[0]) + (len(offsets) - 1) * lookahead
     rows = max(1, min(batch_size, steps // bptt))
     return rows, -(-steps // rows)
@@ -76,9 +78,9 @@ def stateful_shape(offsets: np.ndarray, lookahead: int, batch_size: int, bptt: i
 
 def stateful(data: StoreSet, lookahead: int, batch_size: int, bptt: int, part: int = 0,
              parts: int = 1) -> Iterator[Batch]:
-    """Yield batches of `bptt` steps that cover the concatenated streams (see `stateful_shape`). Each row is divided
-    into `parts` parts; only part number `part`, from 0, is yielded. GATHERED batches at a time are read from the
-    set."""
+    """Yield batches of `bptt` steps of all rows into which the concatenated streams are cut (see `stateful_shape`).
+    Each row is divided into `parts` parts; only the batches of part number `part`, from 0, are yielded. GATHERED
+    batches at a time are read from the set."""
     batch_size, width = stateful_shape(data.offsets, lookahead, batch_size, bptt)
     # The first step of each stream.
     firsts = data.offsets[:-1] - data.offsets[0] + lookahead * np.arange(len(data.offsets) - 1)
@@ -124,8 +126,8 @@ def gather(data: StoreSet, chunks: Chunks, group: np.ndarray, lookahead: int | N
 
 def training_set(model: Model, data: StoreSet, options: TrainingOptions) -> StoreSet:
     """Return the training set in the form that the model and the loss read. With --loss-on tokens, tokens without a
-    slot get the first label (Gale & Parthasarathy 2017, section 2.1). Raises InputError if the model reads turns, and
-    the set has none or --asr-noise is given."""
+    slot get the first label (Gale & Parthasarathy 2017, section 2.1). A model that reads turns needs a set with
+    turns, and cannot be trained with --asr-noise; otherwise, raises InputError."""
     if model.reads_turns:
         if data.turns is None:
             raise InputError(f"--speaker-changes true, but set '{options.train_set}' has no turns",
@@ -186,7 +188,8 @@ def epoch_batches(model: Model, data: StoreSet, chunks: Chunks | None, options: 
 
 
 def epoch_seed(options: TrainingOptions, epoch: int) -> int:
-    """Return the seed of an epoch. A continued run uses the same seed as the stopped run."""
+    """Return the seed of an epoch. It depends only on --seed and `epoch`, so a continued run uses the same seeds as
+    an uninterrupted run."""
     return options.seed + 1000003 * (epoch + 1)
 
 
@@ -199,8 +202,9 @@ def count_slots(data: StoreSet) -> int:
 
 def at_rates(batches: Iterator[Batch], updates: Optimizer, rate: float, fall: float, slots: float, epoch: int = 0,
              warmup: float = 0.0) -> Iterator[Batch]:
-    """Yield the batches of an epoch with `slots` slots, during which the learning rate falls from `rate` by `fall`. In
-    the first `warmup` epochs, the rate is also multiplied by a factor that rises from 0 to 1.
+    """Yield the batches of an epoch with `slots` slots, and set the learning rate before each batch. During the epoch,
+    the rate falls linearly from `rate` to `rate - fall`. In the first `warmup` epochs of training, it is also
+    multiplied by a factor that rises from 0 to 1.
 
     `epoch`: the number of earlier epochs
     """

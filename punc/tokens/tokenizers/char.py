@@ -7,10 +7,9 @@ Only tokens are normalised; words do not change in the output. Each character is
 
 1. The character is converted to lower case. Decimal digits of any script become 0. Control, format and surrogate
    characters are left out.
-2. A character that is not in the vocabulary is replaced by an equivalent: the quotation mark, dash or letters in
-   `EQUIVALENTS` or, if there is none, its compatibility decomposition (NFKD) without combining marks and spaces.
-3. If the equivalent is not in the vocabulary either, the character is left out. A word without any characters still has
-   its slot.
+2. A character that is not in the vocabulary is replaced by its equivalent in `EQUIVALENTS`. If it has none there, it is
+   replaced by its compatibility decomposition (NFKD) without combining marks and spaces.
+3. Characters that are still not in the vocabulary are left out. A word that loses all its characters keeps its slot.
 
 Gale & Parthasarathy 2017, "Experiments in Character-level Neural Network Models for Punctuation", sections 2.1 and 3.2.
 """

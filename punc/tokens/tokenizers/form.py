@@ -2,9 +2,9 @@
 
 A form of `blogging` is `<form:3:a:ing>`: the length of the suffix, the shape of the word, and the suffix. In a shape,
 `A` stands for a run of capitals, `a` for a run of other letters, and `0` for a run of digits. A vocabulary contains the
-forms of all words from which it was made. An unknown word becomes the longest of its forms that is in the vocabulary;
-the shorter forms of `blogging` are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. The word CRF uses such tokens
-(`models.word_crf`).
+forms of all words from which it was made. An unknown word becomes one of its forms: of those in the vocabulary, the
+form with the longest suffix. The other forms of `blogging` are `<form:2:a:ng>`, `<form:1:a:g>` and `<form:0:a:>`. The
+word CRF (`models.word_crf`) reads these tokens.
 """
 
 import re
@@ -21,8 +21,9 @@ SUFFIX = 3  # the maximum number of characters in the suffix of a form
 
 
 class FormTokenizer(LookupTokenizer):
-    """Gives each word one token: the word itself, its longest known form if the word is unknown, or UNK if no form is
-    known. Raises InputError if the vocabulary has no forms after the special tokens."""
+    """Gives each word one token: the word itself or, if it is not in the vocabulary, one of its forms. If none of its
+    forms is in the vocabulary either, the token is UNK. Raises InputError if the vocabulary has no forms after the
+    special tokens."""
 
     token_type = "form"
     meaning = "a word, or the shape and last letters of a word that is not in the vocabulary"

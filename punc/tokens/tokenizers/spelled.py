@@ -2,8 +2,8 @@
 
 Models can thus read the characters of unknown words (`layers.spelling`). Of a word with more than 32 characters, only
 the first 16 and the last 16 become tokens. Character tokens, such as `<char>a`, are at the end of the vocabulary;
-`<char>` alone stands for any character without a token of its own. A word of the text that looks like such a token
-counts as unknown.
+`<char>` alone stands for any character without a token of its own. If a word of the text looks like a character token,
+it counts as unknown.
 
 Luong & Manning 2016, "Achieving Open Vocabulary Neural Machine Translation with Hybrid Word-Character Models".
 """
@@ -71,7 +71,8 @@ class SpelledTokenizer(LookupTokenizer):
 
 
 def spelling_of(word: str) -> str:
-    """Return those characters of a word that become tokens. Combining accents are composed with their letters (NFC)."""
+    """Return the characters of an unknown word that become tokens. Combining accents are composed with their letters
+    (NFC)."""
     word = unicodedata.normalize("NFC", word)
     half = MAX_LENGTH // 2
     return word if len(word) <= MAX_LENGTH else word[:half] + word[-half:]

@@ -38,8 +38,8 @@ class SubwordTokenizer(PieceTokenizer):
 
     @classmethod
     def learn(cls, counts: dict[bytes, int], size: int, min_count: int = 1) -> "SubwordTokenizer":
-        """Train a model of at most `size` pieces on the words that occur at least `min_count` times. Raises InputError
-        if the words have more than `size` different characters."""
+        """Train a model of at most `size` pieces, not counting special tokens, on the words that occur at least
+        `min_count` times. Raises InputError if the words have more than `size` different characters."""
         from sentencepiece import SentencePieceTrainer
         model = io.BytesIO()
         words = (f"{word}\t{counts[word.encode()]}" for word in most_frequent(counts, TYPES, min_count))
