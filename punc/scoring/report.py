@@ -1,4 +1,4 @@
-"""Writes score directories, their signatures, and metrics as text and JSON; formats tables and numbers for pages."""
+"""Writes score directories and tables, and formats scores as text, JSON and Markdown."""
 
 import hashlib
 import json
@@ -25,7 +25,8 @@ METRICS_HEADER = ("metric", *Interval._fields)
 
 
 def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -> str:
-    """Return a line that lists what a score depends on. Scores with equal lines can be compared."""
+    """Return the signature of a score: a line that lists the data, settings and versions behind the score. Scores with
+    the same signature can be compared."""
     aligned = f"aligned by edit distance in {counts.aligned} of {counts.streams} streams"
     units = f"{len(counts.units)} blocks of {counts.block} words"  # the units that intervals and tests resample
     parts = {
@@ -46,7 +47,8 @@ def signature(counts: Counts, labels: LabelSet, checksum: str, last_slot: str) -
 
 
 def code_digest() -> str:
-    """Return 8 hex digits of a hash of the package's code, because the version alone does not identify the code."""
+    """Return 8 hex digits of a hash of the package's code, because the code can change while the version stays the
+    same."""
     package, digest = Path(punc.__file__).parent, hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         digest.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
@@ -58,8 +60,8 @@ def signature_parts(signed: str) -> dict[str, str]:
 
 
 def new_score(path: StrPath) -> AbstractContextManager[Path]:
-    """Yield a new directory, which replaces the score directory `path` and its old comparison when the `with` block
-    ends."""
+    """Yield a new directory. When the `with` block ends, its files move into the score directory `path`, and an old
+    against.tsv is removed."""
     return atomic_dir(path, METRICS, ["against.tsv"])
 
 
@@ -87,7 +89,7 @@ def score_json(measured: Mapping[str, Interval], signed: str,
 
 def systems_json(measured: Mapping[str, Mapping[str, Interval]], signed: Mapping[str, str],
                  tests: Mapping[str, Mapping[str, Comparison]]) -> str:
-    """Return a JSON list with the score of each system, as `score_json` writes it, and the system's name under
+    """Return a JSON list with an object for each system: the object of `score_json`, plus the system's name under
     "system"."""
     rows = [{"system": name} | json.loads(score_json(measured[name], signed[name], tests.get(name)))
             for name in measured]
@@ -143,7 +145,8 @@ def write_tsv(path: StrPath, header: Iterable[str], rows: Iterable[Sequence[str 
 
 
 def read_tsv(path: StrPath, header: Sequence[str], numbers: Sequence[str]) -> list[list[Any]]:
-    """Read the rows under `header`, with the columns `numbers` as floats. Raises InputError for an invalid line."""
+    """Read the rows of a table whose first line is `header`. Cells in the columns `numbers` become floats. Raises
+    InputError for an invalid line."""
     rows: list[list[Any]] = []
     for number, line in read_lines(path):
         cells = line.split("\t")
@@ -164,7 +167,7 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(value: float | None) -> str:
-    """Format a figure for readers: one decimal, or – if it is undefined."""
+    """Format a figure for readers: with one decimal, or as `–` if the figure is undefined."""
     return "–" if value is None or math.isnan(value) else f"{value:.1f}"
 
 

@@ -1,23 +1,27 @@
-"""Computes bootstrap intervals of metrics, and paired tests of two systems, both from the counts of each unit.
+"""Computes bootstrap intervals of metrics, and tests of two systems, from the counts of each unit (a recording or a
+block of words).
 
-`compare` tests two outputs. It does not account for the variance between training runs, so it finds too many
-differences between systems that differ only in their seeds. `compare_runs` tests systems with several seeds. It treats
-both the runs and the recordings, which all runs share, as random samples. This is the analysis of variance of
-Obuchowski & Rockette (1995), where runs are called readers and recordings are called cases; the readers are nested in
-the two systems (Hillis 2014). System k has n_k runs; mean_k is the mean of the metric over these runs:
+`compare` tests two outputs. It does not account for the variance between training runs, so it reports too many
+significant differences between systems that differ only in their seeds. `compare_runs` tests systems that were trained
+with several seeds. It treats both the runs and the recordings as random samples; all runs are scored on the same
+recordings. This is the analysis of variance of Obuchowski & Rockette (1995), where runs are called readers and
+recordings are called cases; the readers are nested in the two systems (Hillis 2014). System k has n_k runs; mean_k is
+the mean of the metric over these runs:
 
     var(mean_1 - mean_2) = s_1² / n_1 + s_2² / n_2 + max(0, c_1 + c_2 - 2 c_12)
 
     s_k²   sample variance of the metric over the system's runs: training noise and its interaction with recordings
-    c_k    mean covariance, over test sets, of two runs of system k; the variance of its run if it has only one
+    c_k    mean covariance, over resampled recordings, of two runs of system k; if it has only one run, the run's
+           variance
     c_12   mean covariance of a run of system 1 and a run of system 2
 
-The bootstrap over recordings gives the covariances. The difference, divided by its standard error, has Student's t
-distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007):
+The bootstrap over recordings estimates the covariances. If the systems are equally good, the ratio of mean_1 - mean_2
+to its standard error follows Student's t distribution with ν degrees of freedom (Satterthwaite 1946; Hillis 2007):
 
     ν = var² / (Σ_k (s_k² / n_k)² / (n_k - 1) + max(0, c_1 + c_2 - 2 c_12)² / (units - 1))
 
-`units` is how many units the bootstrap resamples. For a system with one run, training noise is ignored.
+`units` is how many units are resampled. For a system with one run, the terms with s_k² are left out, so its training
+noise is ignored.
 """
 
 import math
@@ -45,7 +49,8 @@ class Interval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A metric of two systems, the difference `this` − `other` with its 95 % interval, and its p value."""
+    """A metric of two systems, the difference `this` − `other` with its 95 % interval, and the p value of the
+    difference."""
 
     this: float
     other: float
@@ -67,13 +72,13 @@ def intervals(counts: np.ndarray, measure: Measure, replicates: int = REPLICATES
 
 def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
             replicates: int = REPLICATES) -> dict[str, Comparison]:
-    """Make paired tests of two systems on the same units, given counts (units, …) of each system.
+    """Compare two systems in paired tests, given counts (units, …) of each system. Both must have the same units.
 
     The two-sided p comes from approximate randomisation (Noreen 1989; Riezler & Maxwell 2005). If the systems were
-    equal, their outputs for any unit could be exchanged. Each replicate exchanges every unit with probability ½; p is
-    the share of replicates with at least the observed difference, where the observed outputs count as one more
-    replicate. The interval comes from the paired bootstrap (Koehn 2004), which resamples the same units for both
-    systems.
+    equal, their outputs for any unit could be exchanged. Each replicate exchanges the outputs for each unit with
+    probability ½. p is the share of replicates whose difference is at least as large as the observed one; the observed
+    outputs count as one more replicate. The interval comes from the paired bootstrap (Koehn 2004), which resamples the
+    same units for both systems.
     """
     one, two = measure(this.sum(0)), measure(other.sum(0))
     both = np.concatenate([this, other], axis=1)  # so that the same units are resampled for both systems
@@ -95,7 +100,8 @@ def compare(this: np.ndarray, other: np.ndarray, measure: Measure,
 
 def compare_runs(these: Sequence[np.ndarray], others: Sequence[np.ndarray], measure: Measure,
                  replicates: int = REPLICATES) -> dict[str, Comparison]:
-    """Test mean metrics of two systems on the same units, given the counts (units, numbers) of each run."""
+    """Test whether the mean metrics of two systems differ, given the counts (units, numbers) of each run. All runs must
+    have the same units."""
     runs = np.stack([*these, *others])  # (runs, units, numbers)
     point = measure(runs.sum(1))
     sums = bootstrap_sums(runs.transpose(1, 0, 2), replicates)  # (replicates, runs, numbers)
@@ -150,8 +156,8 @@ def all_flat(counts: Sequence[Counts]) -> list[np.ndarray]:
 
 
 def check_pair(this: Counts, other: Counts, where: str, same_words: bool = True) -> None:
-    """Raise InputError, naming `where`, unless both scores have the same units and, with `same_words`, each reference
-    label occurs equally often in each unit of both."""
+    """Raise InputError, naming `where`, if the two scores differ in their units or in the number of labels. With
+    `same_words`, also raise it if the two scores count a reference label differently in any unit."""
     if this.units != other.units:
         unit = next((a for a, b in zip(this.units, other.units) if a != b), "the last one")
         raise InputError(f"the units differ from those of the score it is compared with, from {unit} on",
@@ -171,7 +177,7 @@ def _products(weights: Callable[[int], np.ndarray], counts: np.ndarray, replicat
 
 
 def _generator(purpose: str, seed: int) -> np.random.Generator:
-    """Return a separate random generator for each purpose, so that draws for different purposes are independent."""
+    """Return the random generator for one purpose. Draws for different purposes are independent."""
     return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 

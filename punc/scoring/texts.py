@@ -1,7 +1,7 @@
 """Reads the reference and the hypothesis of a score (texts, files or data directories) as words and labels.
 
-A file is one text, or contains one text (such as a recording or a post) per line. The texts on each side are called
-*streams*.
+The reference and the hypothesis are called *sides*, and their texts are called *streams*. A file is one text, or
+contains one text (such as a recording or a post) per line.
 """
 
 import hashlib
@@ -37,7 +37,8 @@ Stream = tuple[str, list[Utterance], list[Utterance]]  # name, reference utteran
 
 
 def text_reader(labels: LabelSet, characters: bool = False) -> Read:
-    """Return a function that splits a text into words and labels. With `characters`, each character is a word."""
+    """Return a function that splits a text into words and labels. With `characters`, the text has no spaces between
+    words, and each token of `CharacterReader` is a word."""
     if characters:
         return _character_reader(labels)
     reader = TextReader(labels, lowercase=False)
@@ -133,8 +134,8 @@ def _streams_of_both(reference: DataDir, hypothesis: DataDir, match: str) -> Ite
 
 
 class Side(NamedTuple):
-    """The streams of a data directory (`named` is true) or of a file. The streams of a file are numbered from 1. Empty
-    lines at the end of a file are not streams."""
+    """The streams of a data directory, which have names (`named`), or of a file, which are numbered from 1. Empty lines
+    at the end of a file are not streams."""
 
     path: Path
     names: list[str]
@@ -183,8 +184,9 @@ def read_side(path: Path, labels: LabelSet, read: Read) -> Side:
 
 
 def count_sides(ref: Side, hyp: Side, labels: LabelSet, block: int = BLOCK) -> Counts:
-    """Count the slots and word errors of two sides with the same number of streams, for each block. Raises InputError
-    if both sides are data directories and the names of their streams differ."""
+    """Count the slots and word errors in each block of `block` words (see `count_streams`). Both sides must have the
+    same number of streams. Raises InputError if both sides are data directories and the names of their streams
+    differ."""
     if ref.named and hyp.named and ref.names != hyp.names:
         raise InputError(f"the streams differ from those of {ref.path}", "punctuate that directory", hyp.path)
     names = ref.names if ref.named else hyp.names

@@ -2,18 +2,20 @@
 
 - A cue has at most two lines of up to LINE characters; a word that is longer than LINE gets its own line.
 - A cue ends at the end of a sentence, but sentences that fit on one line together share a cue. A sentence of at most
-  FEW characters joins the next sentence if two lines hold both. A cue also ends at a silence of at least LONG seconds,
-  and where the speaker changes.
+  FEW characters shares a cue with the next sentence if two lines can hold both. A cue also ends at a silence of at
+  least LONG seconds, and where the speaker changes.
 - A sentence that needs several cues is cut after a mark if this leaves at least FEW characters on both sides.
-  Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The same rules, except for
-  pauses, cut a cue into two lines. A name or a number (`marks.tied`) is cut only as a last resort.
-- A cue is shown from its first word to its last. If that takes less than LEAST seconds, or less time than viewers need
-  to read the cue at SPEED, the cue stays longer, at most until the next cue. Gaps shorter than GAP seconds are closed.
-  Cues never overlap.
-- If the next words follow so soon that a cue would still be shown for less than LEAST seconds, the rules of
-  `short_cues` lengthen it.
+  Otherwise, it is cut at a pause or, if there is none, into cues of about the same length. The two lines of a cue have
+  about the same length, too, but a cut after a mark is preferred. Cuts inside a name or a number (`marks.tied`) are
+  avoided.
+- A cue is shown from the start of its first word to the end of its last. If that takes less than LEAST seconds, or less
+  time than viewers need to read the cue at SPEED, the cue stays longer, at most until the next cue. Gaps shorter than
+  GAP seconds are closed. Cues never overlap.
+- If the next words follow so soon that a cue would still be shown for less than LEAST seconds, `short_cues` lengthens
+  it.
 
-The cues of many recordings are computed together, in as many steps as the longest sentence has cues.
+The long sentences of all recordings are cut together: each step cuts one cue from the beginning of every sentence that
+is still too long.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +55,8 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
     marks          (N,): the mark after each word, as `marks_after` returns it
     begins, ends   (N,) seconds from the start of the recording
     turns          bool (N,): whether the speaker changes after this word
-    recordings     int64 (R,): where the words of each recording end; the last item is N; no recording is empty
+    recordings     int64 (R,): for each recording, the index after its last word; the last item is N; no recording is
+                   empty
     """
     if not len(words):
         return Cues(*np.zeros((5, 0), np.int64))
@@ -74,7 +77,8 @@ def make_cues(words: Sequence[str], marks: np.ndarray, begins: np.ndarray, ends:
 
 
 class _Text:
-    """The words in one long line, separated by spaces: where each word begins and ends, and how much a cue can hold."""
+    """Joins the words into one long line, separated by spaces. Stores where each word begins and ends, and finds how
+    many words fit into a cue."""
 
     def __init__(self, words: Sequence[str]):
         sizes = np.fromiter(map(len, words), np.int64, len(words))
@@ -93,7 +97,7 @@ class _Text:
 
 
 def _joined(text: _Text, marks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first word and the end of each sentence, or of each group of sentences that share a cue."""
+    """Return the first word, and the word after the last, of each sentence or group of sentences that share a cue."""
     last = np.flatnonzero((marks == SENTENCE_END) | bounds) + 1
     first = previous_of(last, 0)
     limits = np.flatnonzero(bounds) + 1
@@ -155,7 +159,8 @@ def _second_lines(first: np.ndarray, last: np.ndarray, text: _Text, marks: np.nd
 
 
 def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return, for each row, the first number in [low, high) with the highest score(row, number)."""
+    """Return, for each index i of `low`, the number in [low[i], high[i]) with the highest score(i, number), or the
+    first such number if several have it."""
     counts = high - low
     starts = np.cumsum(counts) - counts
     row = np.repeat(np.arange(len(low)), counts)
@@ -168,7 +173,8 @@ def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.nda
 
 
 def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return begin and end of each cue in milliseconds, given the times of its words in seconds."""
+    """Return when each cue begins and ends, in milliseconds. `begins` and `ends`: when its first word begins and its
+    last word ends, in seconds."""
     far = (recordings + 1) * (1 << 40)  # separates recordings by 30 years, so that they do not overlap
     number = np.arange(len(begins)) * round(1000 * APART)
     starts = np.maximum.accumulate(np.rint(1000 * begins).astype(np.int64) + far - number) + number

@@ -1,8 +1,7 @@
-"""The marks after words, for subtitles and paragraphs: where sentences end, and which words belong together.
+"""Finds where sentences end and which words belong together, for subtitles; cuts text into paragraphs.
 
-The spelling shows the kind of a word: a name's words begin with capitals, a number contains digits, and an initial is
-one capital with a point. So the rules hold for any language. Only number words (*one*, *hundred*) need a list,
-number_words.txt.
+Most words are judged by their spelling: the words of a name begin with capitals, a number begins or ends with a digit,
+and an initial is one capital with a point. Only number words (*one*, *hundred*) need a list, number_words.txt.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +46,8 @@ def _goes_on(word: str, following: str) -> bool:
 
 
 def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
-    """Return whether a name or a number continues after each word, bool (N,): a line should not end there.
+    """Return whether a name or a number continues after each word, bool (N,). If so, a line should not end after the
+    word.
 
     A name continues if a word with a capital is followed, without a mark, by a capital or a digit: Ada Lovelace, April
     14. A number continues after a digit (10 million) and between the words of a spelled number (two hundred and one).
@@ -72,7 +72,8 @@ def tied(words: Sequence[str], marks: np.ndarray) -> np.ndarray:
 
 @cache
 def number_words() -> dict[str, int]:
-    """Map number words, also with a capital, to SPELLED, or to BETWEEN if they can stand between two SPELLED words."""
+    """Map number words, in lower case and with a capital, to SPELLED. Words that can join two of them, such as *and*,
+    map to BETWEEN."""
     found = {}
     for _, line in read_lines(Path(__file__).with_name("number_words.txt")):
         *between, word = line.split()
@@ -81,8 +82,8 @@ def number_words() -> dict[str, int]:
 
 
 def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, turns: np.ndarray) -> list[str]:
-    """Return the words with capitals at `starts` and after the end of a sentence or turn. Words that already contain a
-    capital, such as iPhone, do not change."""
+    """Return the words, with a capital added at `starts` and after the end of each sentence or turn. Words that already
+    contain a capital, such as iPhone, do not change."""
     words = list(words)
     for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
         if i < len(words) and words[i].islower():
@@ -94,8 +95,9 @@ def paragraphs(words: Sequence[str], marks: np.ndarray, pauses: np.ndarray | Non
     """Return the words of one recording as paragraphs, separated by empty lines. For `words`, `marks` and `turns`, see
     `make_cues`. `pauses`, (N,): the silence after each word in seconds, or NaN if unknown; None: all are unknown.
 
-    A paragraph ends where the speaker changes. A paragraph also ends at the end of a sentence if a silence of LONG
-    seconds follows or if the paragraph contains at least PARAGRAPH words, but never at a silence inside a sentence.
+    A paragraph ends where the speaker changes. A paragraph also ends at the end of a sentence if a silence of at least
+    LONG seconds follows or if the paragraph contains at least PARAGRAPH words. A silence inside a sentence does not end
+    a paragraph.
     """
     breaks = turns.copy()
     if pauses is not None:

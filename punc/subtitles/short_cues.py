@@ -3,9 +3,9 @@
 A cue is too short if the first word after it begins less than LEAST seconds after its own first word. Such a cue
 contains a short sentence, or the short last part of one. The remedies, in order of preference:
 
-1. The cue is joined with the previous or the next cue if two lines hold both.
-2. The words of the cue and of the previous or next cue are redistributed, so that both cues are long enough.
-3. The cue appears up to SHIFT seconds before its first word, or the next cue appears up to SHIFT seconds late.
+1. The cue is joined with the previous or the next cue if two lines can hold both.
+2. Words move to the cue from the previous or the next cue, so that both cues are long enough.
+3. The cue appears up to SHIFT seconds early. If that is not enough, the next cue appears up to SHIFT seconds late.
 
 A cue between two changes of the speaker can still be too short after these steps.
 """
@@ -25,7 +25,7 @@ Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ShortCues:
-    """Joins short cues with their neighbours, or moves words from the neighbours to them.
+    """Joins short cues with their neighbours, or moves words to them from the neighbours.
 
     reach    (first words, ends) → the first word that no longer fits into two lines, at most the end
     length   (first words, ends) → number of characters
@@ -69,8 +69,8 @@ class ShortCues:
         return firsts, lasts
 
     def _shared(self, before: Cue | None, cue: Cue, after: Cue | None) -> list[Cue]:
-        """Return one or two cues with the words of a cue and a neighbour; an empty list if neither step 1 nor
-        step 2 is possible."""
+        """Return one or two cues that contain the words of `cue` and of one neighbour; an empty list if neither step 1
+        nor step 2 is possible."""
         pairs = [(one, other) for one, other in ((before, cue), (cue, after)) if one and other]
         whole = []
         for (first, middle), (_, last) in pairs:
@@ -100,10 +100,11 @@ class ShortCues:
 
 def moved(starts: np.ndarray, stops: np.ndarray, spoken: np.ndarray, zeros: np.ndarray,
           gap: int) -> tuple[np.ndarray, np.ndarray]:
-    """Apply step 3: short cues begin earlier or end later. Return begins and ends (C,) of cues in milliseconds.
+    """Apply step 3: short cues begin earlier or end later. Return when each cue begins and ends, two arrays (C,), in
+    milliseconds.
 
     spoken   (C,): when the last word of each cue ends
-    zeros    (C,): when the recording of each cue begins; recordings follow each other, far apart
+    zeros    (C,): when the recording of each cue begins; all recordings share a time axis, on which they are far apart
     """
     least, shift = round(1000 * LEAST), round(1000 * SHIFT)
     starts, stops = starts.copy(), stops.copy()

@@ -1,17 +1,18 @@
-"""Finds dots that are not marks: the dots of abbreviations, initials, ordinals, and ellipses within a sentence.
+"""Decides whether a sentence ends at the dot of an abbreviation, an initial or a number, or at an ellipsis.
 
 A file, such as `abbreviations.txt` in this directory, gives the kind of each abbreviation; `KINDS` lists the kinds. The
-kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot:
+kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot. If so, the
+dot is a mark. The rules:
 
-- After the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised word of the kind
-  `begins`. After `capital`, it ends before any capitalised word. (An initial such as `J.` is not such a word.) After
-  `number`, a sentence ends unless a number follows. After `word`, the dot is always a mark.
+- After an abbreviation of the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised
+  word of the kind `begins`; after `capital`, before any capitalised word. (Initials such as `J.` do not count as
+  capitalised words.) After `number`, a sentence ends unless a number follows. After `word`, the dot is always a mark.
 - Single letters, and letters with dots inside, are of the kind `starter` unless the file gives them another kind.
 - After a number in digits, a sentence ends unless a lower-case word or a word of the kind `ordinal` follows (24.
   veebruar). After an ellipsis (`...` or `. . .`), a sentence ends unless a lower-case word follows.
-- If a mark follows the dot of an abbreviation (`Inc., the`), the dot is not a mark, except after `number` and `word`.
-  If lines are utterances, `starter` counts as `capital` at the end of a line. At the end of a stream, the sentence
-  ends, except after `never`.
+- If a mark follows the dot of an abbreviation (`Inc., the`), the dot is not a mark, unless the kind is `number` or
+  `word`. If lines are utterances, `starter` counts as `capital` at the end of a line. At the end of a stream, the
+  sentence ends, except after `never`.
 """
 
 import re

@@ -1,11 +1,11 @@
-"""Words with capitals after the first letter: NATO, McDonald, iPhone.
+"""Writes words that have capitals after the first letter: NATO, McDonald, iPhone.
 
 A label only states whether a word's first letter is a capital. The other capitals come from a table, which
 utils/learn_casing.py learns from a cased text. Each line of the table contains a word as its label alone would write
 it, then the word's most frequent form:
 
     Nato NATO
-    Us US          only if the label has a capital: `us` has no line
+    Us US          for a label with a capital; `us` has no line, so it does not change
     iphone iPhone
 """
 

@@ -1,4 +1,5 @@
-"""Text without spaces between words, as in Japanese: every character is a token with a slot after it.
+"""Reads and writes text without spaces between words, as in Japanese. Most characters are tokens; a slot follows each
+token.
 
 `CharacterReader.split` reads a text as follows:
 
@@ -12,8 +13,8 @@
   strongest wins.
 - Spaces of any kind and control characters separate tokens and stay in the output, but models do not read them.
 
-In a transcript, a word is a token with the brackets and marks around it (`split`, `with_words`).
-`punc.text.word_parts` then separates the brackets and marks, as in other languages.
+The function `split` divides a transcript into words, and `with_words` replaces them. Each word is a token with the
+brackets and marks around it. `punc.text.word_parts` then separates the brackets and marks, as in other languages.
 """
 
 import re

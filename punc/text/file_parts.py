@@ -107,8 +107,7 @@ def bound(counts: Counter[str]) -> None:
 
 
 def found(counts: Counter[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield, in the order of names, the name of each thing found, its count, and a line with its most frequent
-    examples."""
+    """Yield, in alphabetical order, what was found, how often, and a line with its most frequent examples."""
     examples: dict[str, list[tuple[int, str]]] = {}
     for key, times in counts.items():
         what, tab, example = key.partition("\t")

@@ -109,12 +109,12 @@ class TextFormat(Format):
         return False
 
     def position(self, text: str, fault: str) -> int:
-        """Return the index of the faulty part `fault` of a text; negative if it is not found."""
+        """Return the index at which the faulty text `fault` begins in `text`; negative if it is not found."""
         return text.find(fault)
 
     def streams(self, text: str, line_start: bool) -> Iterator[tuple[str | None, str]]:
         """Yield the name and the text of each stream, without lines that begin with `skip_prefix`. The name is None for
-        text before the first line that begins with `document_prefix`: this text belongs to an earlier stream, or is the
+        text before the first line that begins with `document_prefix`: this text continues an earlier stream, or is the
         beginning of a file."""
         document_prefix = self.options.document_prefix
         skip_prefix = self.options.skip_prefix
@@ -132,7 +132,7 @@ class TextFormat(Format):
 
     def read(self, data: bytes, line_start: bool = True) -> tuple[list[Passage], Counter[str]]:
         """Return the passages in a part of a file, and the counts of repairs. Raises InputError for text that cannot be
-        repaired; its line number counts from the start of the part."""
+        repaired. The error's line number counts from the start of the part."""
         repairs: Counter[str] = Counter()
         text = decode(data, repairs)
         try:
@@ -143,8 +143,8 @@ class TextFormat(Format):
             raise InputError(what, remedy, line=text.count("\n", 0, at) + 1) from None
 
     def read_part(self, part: FilePart) -> tuple[list[Passage], Counter[str]]:
-        """Read a part as `read` does, but raise InputError with the path and, unless it is a pipe, the line number in
-        the file."""
+        """Read a part as `read` does, but raise InputError with the path and, unless the input is a pipe, with the line
+        number in the file."""
         try:
             passages, repairs = self.read(part.data, part.line_start)
         except InputError as error:

@@ -102,8 +102,8 @@ class MarkedWords:
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Return the text of each word, and its label, int64 (W,). A label changes if its word keeps an existing mark,
-        or if a mark moves from or to this word."""
+        """Return the text of each word, and its label, int64 (W,). A label changes if the word's existing mark, or the
+        lack of one, is kept, or if a mark moves from or to the word."""
         labels = labels.copy()
         kinds = words.of([token.kind for token in words.tokens])
         had = words.of([t.marks != "" for t in words.tokens])
@@ -139,8 +139,8 @@ class MarkedWords:
         return capital[0] | words.turns, ~capital[1]
 
     def _move(self, words: SplitWords, labels: np.ndarray, tags: np.ndarray, had: np.ndarray) -> None:
-        """Move the new marks of tags that stand for a word to the previous word, which keeps the stronger mark. If the
-        tag already has a mark, its new mark is dropped."""
+        """Move the new marks of tags that stand for a word to the previous word. If both have a new mark, the stronger
+        one stays. A tag's new mark is dropped if the tag already has a mark, or if its stream has no previous word."""
         read = np.flatnonzero(words.counts)
         for i in np.flatnonzero(tags[read])[::-1].tolist():  # backwards, because a mark can move past several tags
             at, before = int(read[i]), int(read[i - 1]) if i else -1
@@ -158,8 +158,9 @@ class MarkedWords:
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
-        """Give the words in `kept` the labels of their existing marks. A word without a mark keeps its new mark only if
-        all marks stay (KEEP), if it ends a turn or stream, or if it is not in `stays`."""
+        """Where `kept` is true, give words the labels of their existing marks. A word without an existing mark keeps
+        its new mark with KEEP, at the end of a turn or stream, and where existing marks are probably missing (see
+        `unmarked`)."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
@@ -172,8 +173,8 @@ class MarkedWords:
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Return which words keep their case, bool (W,): numbers, URLs, and words with a capital after the first letter
-        or inside a sentence."""
+        """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,
+        and words inside a sentence that begin with a capital."""
         kept = (kinds == NUMBER) | (kinds == URL)
         lower = words.of([token.has_lower for token in words.tokens])
         if not (lower & (kinds == WORD)).any():

@@ -1,8 +1,8 @@
 """Finds text that is not speech: notes in brackets, names of speakers, times, headings, URLs and markup.
 
-Each kind is counted, with its most frequent forms, so that people can decide what to remove. The option `clean` lists
-the kinds to remove; the removed words are counted. With `entities` in the list, HTML entities such as `&amp;` are
-decoded.
+Text of each kind is counted, and messages list its most frequent forms, so that people can decide what to remove. The
+option `clean` lists the kinds to remove; the removed words are counted. With `entities` in the list, HTML entities such
+as `&amp;` are decoded.
 """
 
 import html
@@ -31,8 +31,10 @@ MOST_NESTED = 20  # nested brackets are removed up to this depth
 class Kind(NamedTuple):
     """A kind of text that is not speech.
 
-    patterns  pairs of a fast test, which rules out most texts, and a pattern; the texts must begin with a line end
-    form      returns the form under which a match is counted; matches that differ only in numbers have the same form
+    patterns  pairs of a fast test, which rules out most texts, and a pattern; if a text begins a line, the caller puts
+              a line end before it
+    form      returns the form under which a match is counted; by default, matches that differ only in their digits have
+              the same form
     sure      returns whether a match is really of this kind; by default, it must contain a letter or a digit
     """
 
@@ -47,13 +49,14 @@ def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], 
 
 
 def in_brackets(*pairs: tuple[str, str], condition: str = "") -> Kind:
-    """Return a kind that matches text in brackets. After the opening bracket, `condition` must match."""
+    """Return a kind that matches text in brackets. `condition` is a pattern that must match after the opening
+    bracket."""
     return Kind(tuple(found_by(begin, rf"\{begin}{condition}[^\{begin}\{end}]{{0,200}}\{end}") for begin, end in pairs))
 
 
 def is_heading(match: re.Match[str]) -> bool:
     """Return whether a line is a heading: a line that begins with # or =, a short line in capitals, or a short line
-    that stands alone, begins with a capital and does not end in an end mark."""
+    between empty lines that begins with a capital and does not end with a mark."""
     line = match[0].strip()
     if line[:1] in ("#", "="):
         return True
@@ -69,7 +72,7 @@ class SpeakerLabels:
     """Finds speaker labels in a text. The methods `finditer` and `sub` work like those of a compiled pattern."""
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield a match for each label at the beginning of a line, including the line end before it."""
+        """Yield a match for each label at the beginning of a line. The match includes the line end before the label."""
         for line in LINE.finditer(text):
             label = find_label(line[1]) if ":" in line[1][:LONGEST] else None
             if label and label.name and label.sure:
@@ -107,7 +110,8 @@ KINDS: dict[str, Kind] = {
 
 
 class NotSpeech:
-    """Counts text that is not speech, and removes text of the kinds in `clean`. `words(text)` counts the words."""
+    """Counts text that is not speech, and removes text of the kinds in `clean`. `words(text)` returns the number of
+    words in a text."""
 
     def __init__(self, clean: tuple[str, ...], words: Callable[[str], int]):
         self._clean, self._words = frozenset(clean), words

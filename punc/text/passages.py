@@ -36,7 +36,8 @@ class Passage(NamedTuple):
     """Consecutive words of a stream.
 
     words, labels  separated by spaces; one label per word
-    lead, lead_pause  label and pause for the last word of the previous passage; empty or None if there are none
+    lead, lead_pause  label and pause that this passage gives to the last word of the previous passage; if there are
+                      none, "" and None
     stream         the name, which may be empty, of the stream that begins with this passage; None: no stream begins
     dot            the undecided dot after the last word; until the decision, the word has the label of a sentence end
     """
@@ -56,8 +57,8 @@ class Passage(NamedTuple):
 class Memo(dict[str, str]):
     """Caches the analysis of items (lines or tokens): maps an item to its words, or to "" if the item is special.
 
-    Special items have a lead, a repair, no words, or (if items are tokens) a dot that, by the rules of `abbreviations`,
-    is perhaps not a mark.
+    An item is special if it has a lead or a repair, if it has no words, or if it is a token with a dot that is perhaps
+    not a mark (see `Abbreviations.dot`).
     """
 
     def __init__(self, analyse: Callable[[str], Parts], abbreviations: Abbreviations | None = None):
@@ -116,8 +117,8 @@ class Memo(dict[str, str]):
 
     def _decide(self, items: Sequence[str], at: int, label: str, counts: Counter[str]) -> tuple[Parts, OpenDot | None]:
         """Return the analysis of item `at`, which has a dot. Also return the dot if a later passage must decide
-        whether a sentence ends there. `label`: labels separated by spaces; the last label is the
-        label of the previous word."""
+        whether a sentence ends there. `label`: the labels of the last item before it that has words, separated by
+        spaces."""
         dot, without = self.dots[items[at]]
         behind = items[at + 1:at + 1 + REACH]
         ends = self.abbreviations.ends(dot, behind) if self.abbreviations else None
@@ -153,8 +154,9 @@ def file_name(path: StrPath) -> str:
 
 
 def sorted_streams(names: Iterable[str]) -> list[str]:
-    """Return stream names in C-locale order. Raises InputError if two names are equal, or if the utterances would be in
-    a different order: `talk` comes before `talk-0`, but utterances of `talk` come after utterances of `talk-0`."""
+    """Return stream names in C-locale order. Raises InputError if two names are equal, or if the utterances would be
+    sorted differently from their streams: `talk` comes before `talk-0`, but utterances of `talk` come after utterances
+    of `talk-0`."""
     names = sorted(names, key=str.encode)
     for one, other in pairwise(names):
         if one == other:
@@ -173,7 +175,7 @@ class Cutter:
     pauses         whether utterances get the pauses of the passages
     turns          whether utterances get flags for changes of speaker
     numbered       whether the name of a stream begins with the stream's number
-    abbreviations  decide about the dot of a passage's last word when the next passage is known
+    abbreviations  once the next passage is known, decide whether the dot of a passage's last word is a mark
     """
 
     def __init__(self, size: int, attach: Callable[[str, str], str], prefix: str = "", independent: bool = False,
@@ -194,7 +196,8 @@ class Cutter:
         self._next: str | None = None  # the speaker of the next word
 
     def cut(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
-        """Yield the utterances of passages. The last word waits for a mark at the start of the next passage."""
+        """Yield the utterances of passages. The last word of a passage waits, because its mark may be at the start of
+        the next passage."""
         for passage in passages:
             if passage.stream is not None:
                 self._close_dot(True)
@@ -259,8 +262,8 @@ class Cutter:
             self._pauses = np.concatenate([*known, passage.pauses])
 
     def _take(self, size: int) -> Iterator[Utterance]:
-        """Cut the waiting words into utterances of `size` words, and keep the last 1 to `size` words. But if exactly
-        `size` words are waiting, they become an utterance."""
+        """Yield the waiting words as utterances of `size` words, but keep the last 1 to `size` words waiting. If
+        exactly `size` words are waiting, yield them all."""
         words, labels, pauses, at = self._words, self._labels, self._pauses, 0
         while len(words) - at > size or (at == 0 and 0 < len(words) == size):
             key = utterance_id(self._stream, self._number)

@@ -27,7 +27,7 @@ class Format(BaseFormat):
     takes = ("lowercase", "utt_words")
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write a data directory (see `Format.prepare`). Leaves out ids that have silences but no words. Only one
+        """Write a data directory (see `Format.prepare`). Ids that have silences but no words are left out. Only one
         stream is in memory at a time."""
         if len(inputs) > 1:
             raise InputError(f"{len(inputs)} inputs instead of one", "give one CTM, or a directory of CTMs")

@@ -2,9 +2,9 @@
 
 These repairs of broken lines are counted:
 
-- A label without a word belongs to the previous word. If a word has several labels, the strongest wins.
+- A label without a word goes to the previous word. If that word then has several labels, the strongest wins.
 - A word without a label gets the empty label.
-- If a line contains several words, the last one gets the label.
+- If a line contains several words, the last word gets the label, and the others get the empty label.
 """
 
 from collections import Counter

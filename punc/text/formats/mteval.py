@@ -52,7 +52,7 @@ def document_name(match: re.Match[str]) -> str:
 
 
 def documents_and_segments(text: str) -> Iterator[tuple[str, str]]:
-    """Yield, in text order, (docid, "") for each `<doc>` with a docid and ("", segment) for each `<seg>`."""
+    """Yield (docid, "") for each `<doc>` with a docid, and ("", segment) for each `<seg>`, in the order of the text."""
     for match in TAG.finditer(text):
         if match[2] is not None:
             yield "", html.unescape(match[2])

@@ -12,10 +12,11 @@ from punc.text.passages import Memo, Passage
 
 
 def speaker_turns(expression: str, text: str, line_start: bool) -> Iterator[tuple[str | None, str, bool]]:
-    """Cut a text at speaker labels such as `#speaker Ann` or `ANN:`. Yield the speaker's name (None before the first
-    label), the text without the label, and whether this text begins a line.
+    """Cut a text at speaker labels such as `#speaker Ann` or `ANN:`. For each piece, yield the speaker's name (None
+    before the first label), the text without the label, and whether this text begins a line.
 
-    expression   matches labels at the beginning of a line; the name is the first group or, without groups, the match
+    expression   matches labels at the beginning of a line; the name is the first group or, if there are no groups, the
+                 whole match
     """
     name, begin = None, 0
     for label in re.finditer(f"^(?:{expression})", text, re.MULTILINE) if expression else ():

@@ -1,8 +1,8 @@
 """Words, pauses and marks, separated by spaces: `word <sil=0.123> ,COMMA word .PERIOD`.
 
-A mark is written as its character and its name, which is in NAMES or in the label set. So `'CAUSE` and `$MILLION` are
-words. A pipe is assumed to contain pauses, because it cannot be read twice. If no input contains pauses, the output has
-none.
+A mark is written as its character, followed by a name from NAMES or from the label set. Other names do not count, so
+`'CAUSE` and `$MILLION` are words. If no input contains pauses, the output has none. A pipe is assumed to contain
+pauses, because it cannot be read twice.
 
 These repairs are counted:
 

@@ -1,15 +1,15 @@
 """Transcriber's transcripts (.trs), with times; the data directory gets `segments`.
 
-The recording has the file's name. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
+A recording is named after its file. An utterance is the text from one `<Sync>` to the next, or to the end of the turn.
 The utterance's speaker id consists of the recording and the turn's speaker. Events, comments and backgrounds are left
 out. Kaldi requires `wav.scp` if there are `segments`. For FILE.trs, `wav.scp` gets the path FILE.wav, even if no such
 file exists.
 
 These repairs are counted:
 
-- Text before a turn's first `<Sync>` begins when the turn begins.
-- If the time of a `<Sync>` is not after the previous `<Sync>`, or not before the turn's end, its text is added to the
-  previous text.
+- Text before a turn's first `<Sync>` gets the time at which the turn begins.
+- If a `<Sync>` is not later than the previous one, or is outside its turn, the text after it is added to the text
+  before it.
 - Simultaneous words (`<Who>`) have no order, so only the words of the turn's first speaker are kept.
 - If a turn has words but no speaker, its speaker is `unknown`.
 - A mark before a turn's first word is dropped. Text outside turns, which has no time, is left out.
@@ -175,8 +175,8 @@ class Format(BaseFormat):
         self._text = prose.Format(options)
 
     def prepare(self, inputs: Sequence[StrPath], output: StrPath) -> Counter[str]:
-        """Write a data directory like `Format.prepare`. Also raises InputError if two files have the same name, or if
-        two utterances of a speaker have the same times."""
+        """Write a data directory (see `Format.prepare`). Raises InputError if two files have the same name, or if two
+        utterances of a speaker have the same times."""
         counts, repairs, files = Counter[str](), Counter[str](), dict[str, StrPath]()
         found: dict[str, tuple[Utterance, str]] = {}  # id → utterance, and its line in `segments` without the id
         for path in inputs:
