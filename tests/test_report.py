@@ -133,7 +133,7 @@ def test_page_of_several_seeds_has_a_row_for_each_system(experiment, tmp_path):
     found = report(tmp_path / "exp", tmp_path)
     systems = next(rows for rows in found.read.tables if [row[0] for row in rows] == ["system", "A", "B"])
     assert re.match(r"\d+\.\d ± 0\.0, 3 seeds$", systems[1][1])
-    assert "± follows the mean of several seeds" in found.text
+    assert "± follows the mean of several seeds and gives their standard deviation; the test" in found.text
     assert [one["systems"] for one in json.loads(found.read.scripts[0])["sets"]] == [["B"], ["A", "B"]]
     assert "A.seed2" not in found.text
 

@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.data.labels import LabelSet
 from punc.results.collect import Epoch, Score, collect_scores, paired_tests, read_training
 from punc.results.figures import draw, styles
-from punc.results.page_data import PageData, Spread, first_runs, join_seeds, read_page_data
+from punc.results.page_data import SPREAD, PageData, Spread, first_runs, join_seeds, read_page_data
 from punc.results.set_view import view
 from punc.results.slot_table import SlotTable, read_slot_table
 from punc.scoring.metrics import is_summary
@@ -64,7 +64,7 @@ def render(exp: Path, title: str, data: Path | None = None, recordings: Sequence
         raise InputError(f"no set has a recording '{min(unknown)}'", "give a recording, or a speaker, of a set")
     content = json.dumps({"sets": browsed}, ensure_ascii=False, separators=(",", ":"))
     return _filled(title=title, sets=views, training=_training(training, style), browsed=bool(browsed),
-                   json=content.replace("<", "\\u003c"))
+                   spread=SPREAD, json=content.replace("<", "\\u003c"))
 
 
 def _filled(**values: Any) -> str:

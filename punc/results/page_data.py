@@ -155,6 +155,9 @@ def publish(source: StrPath, target: StrPath) -> list[str]:
     return names
 
 
+SPREAD = "± follows the mean of several seeds and gives their standard deviation"
+
+
 class Spread(NamedTuple):
     """The mean of a metric over the runs of a system, its sample standard deviation, and the number of runs."""
 

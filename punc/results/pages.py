@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punc.base.errors import InputError
-from punc.results.page_data import Cost, Metrics, PageData, Published, Spread, join_seeds, runs_of, without_seed
+from punc.results.page_data import SPREAD, Cost, Metrics, PageData, Published, Spread, join_seeds, runs_of, without_seed
 from punc.scoring.metrics import columns, lower_is_better, rows_of
 from punc.scoring.report import chance, duration, figure, markdown_table
 from punc.scoring.significance import Interval
@@ -14,8 +14,8 @@ from punc.scoring.significance import Interval
 MOST_ROWS, MOST_COLUMNS = 10, 7  # the maximum size of the table in RESULTS.md
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
-LEGEND = ("Figures are in percent, with the 95 % interval of the test set in brackets (docs/metrics.md). ± follows the "
-          "mean of several seeds and gives their standard deviation; a figure without ± is one run.")
+LEGEND = ("Figures are in percent, with the 95 % interval of the test set in brackets (docs/metrics.md). "
+          f"{SPREAD}; a figure without ± is one run.")
 MAIN_LEGEND = " **Bold**: the best of our rows. The pages below name the sources of published figures."
 SET_LEGEND = " P / R / F1 in columns with three figures; –: undefined, because nothing was predicted or expected."
 TESTED = "p is two-sided, by approximate randomisation; the 95 % interval of the difference is by the paired bootstrap."
