@@ -24,7 +24,7 @@ def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str =
     scale    factors for the posteriors of labels, applied before labels are chosen: "LABEL=FACTOR,…"
     device   where to run a model that is not packed: auto, cpu, cuda or cuda:N
 
-    Raises punc.base.errors.InputError if the model does not exist or is broken.
+    Raises punc.base.errors.InputError if the model does not exist or is broken, or if `scale` or `device` is invalid.
     """
     from punc.live.punctuator import Punctuator
     return Punctuator(model, scale=scale, device=device)

@@ -39,21 +39,21 @@ class InputError(Exception):
 
 
 def check_at_least(least: float, **values: float) -> None:
-    """Raise InputError for the first value that is below `least` or NaN: `widths=0 is out of range; …`."""
+    """Raise InputError (`widths=0 is out of range; …`) for the first value that is NaN or below `least`."""
     for name, value in values.items():
         if not value >= least:
             raise InputError(f"{name}={value} is out of range", f"give {least} or more")
 
 
 def check_probability(**values: float) -> None:
-    """Raise InputError for the first value that is not in [0, 1): `dropout=1.0 is out of range; …`."""
+    """Raise InputError (`dropout=1.0 is out of range; …`) for the first value that is not in [0, 1)."""
     for name, value in values.items():
         if not 0 <= value < 1:
             raise InputError(f"{name}={value} is out of range", "give at least 0 and less than 1")
 
 
 def check_choice(choices: Iterable[str], **values: str) -> None:
-    """Raise InputError for the first value that is not in `choices`: `pool=sum does not exist; …`."""
+    """Raise InputError (`pool=sum does not exist; …`) for the first value that is not in `choices`."""
     choices = tuple(choices)
     for name, value in values.items():
         if value not in choices:

@@ -28,9 +28,9 @@ TABLES = frozenset(("text", "punct", "punct.labels", "utt2spk", "spk2utt", "segm
 
 @contextlib.contextmanager
 def open_input(path: StrPath, remedy: str = "make it, or give another one") -> Iterator[IO[bytes]]:
-    """Open a user's file for reading bytes. Raises InputError if it is missing, unreadable or a directory."""
+    """Open a user's file for reading in binary mode. Raises InputError if it is missing, unreadable or a directory."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 (otherwise, `except` would also catch errors of the caller's block)
+        file = open(path, "rb")  # noqa: SIM115 (if `yield` were in this `try`, it would also catch the caller's errors)
     except FileNotFoundError:
         raise InputError("no such file", remedy, path) from None
     except IsADirectoryError:
@@ -78,8 +78,9 @@ def read_blocks(path: StrPath, size: int = 1 << 20) -> Iterator[bytes]:
 
 
 def check_outputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise InputError if an output is also an input, or would replace an input table or a table of an input directory.
-    Files are compared by inode, so a link to an input counts as that input."""
+    """Raise InputError if an output is also an input, is a directory that contains an input table, or is a table in an
+    input directory. A table is a file with a name in TABLES. Files are compared by inode, so a link to an input counts
+    as that input."""
     existing = [path for path in inputs if path and os.path.exists(path)]
     for out in outputs:
         for path in existing:
@@ -159,7 +160,8 @@ def _is_device(path: StrPath) -> bool:
 
 @contextlib.contextmanager
 def unchanged(key: StrPath) -> Iterator[None]:
-    """Raise InputError if another process replaces the key file of a directory while the block reads the directory."""
+    """Raise InputError if another process replaces the file `key` while the block runs. `key` is the key file (see
+    `atomic_dir`) of the directory that the block reads."""
     before = _identity(key)
     yield
     if _identity(key) != before:
@@ -176,7 +178,7 @@ def _identity(path: StrPath) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def name_full_disk(path: StrPath) -> Iterator[None]:
-    """Add the file's name to the error that a full disk raises. Python's own error does not contain it."""
+    """Add the name `path` to the error that a full disk raises. Python's own error often does not name the file."""
     try:
         yield
     except (OSError, RuntimeError) as error:
@@ -195,11 +197,11 @@ def atomic_dir(path: StrPath, key: str, stale: Iterable[str] = ()) -> Iterator[P
     During the block, this process holds the lock on `path`. Older files in `path` stay if no new file replaces them,
     because they may be the user's own.
 
-    key     the name of a new file, without which programs do not read the directory. The old key is removed first, and
-            the new key is written last, so a directory whose files were only partly replaced has no key
+    key     the name of a new file; programs do not read a directory without it. The old key is removed first, and the
+            new key is written last, so a directory whose files were only partly replaced has no key
     stale   glob patterns; older files that match are removed, because their content would not fit the new files
 
-    Raises InputError if `path` is a file, another process writes there, or a new file has the name of a directory.
+    Raises InputError if `path` is a file, another process writes there, or a new file has the name of an old directory.
     """
     path = Path(os.path.abspath(path))
     if path.exists() and not path.is_dir():

@@ -100,7 +100,8 @@ def state_of(path: StrPath) -> list[int]:
 def new_part(path: Path, command: str, share: Share, args: Namespace,
              inputs: Iterable[StrPath]) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield a temporary directory for the files of a part, and a dictionary for the part's `result`. The part replaces
-    an older part at `path`. Raises InputError if `path` contains other files, or if another job is writing there."""
+    an older part at `path`. Raises InputError if `path` contains files but no part, or if another job is writing
+    there."""
     states = {os.fspath(file): state_of(file) for file in inputs if os.path.isfile(file)}
     options = {name: value for name, value in vars(args).items() if name not in OWN}
     if path.is_dir() and not (path / FILE).is_file() and not is_unfinished(path):
@@ -134,8 +135,9 @@ def read_part(path: Path) -> Part:
 
 
 def read_parts(paths: Sequence[Path]) -> list[Part]:
-    """Read the parts of all jobs of a command, in order. Raises InputError if a part is missing, belongs to another
-    job, or differs from the first part in command, options or inputs, or if an input has changed since the jobs ran."""
+    """Read the parts of all jobs of a command; `paths` must be in the order of the jobs. Raises InputError if a part is
+    missing or out of order, or differs from the first part in command, options or inputs, or if an input has changed
+    since the jobs ran."""
     parts: list[Part] = []
     for number, path in enumerate(paths, 1):
         if not (path / FILE).is_file():
@@ -166,8 +168,8 @@ def _check_alike(first: Part, part: Part) -> None:
 
 
 def clear_part(path: Path) -> None:
-    """Remove a part's files from its directory, part.json first. If the process is killed, the directory `NEW` shows
-    that the remaining files belong to a part."""
+    """Remove a part's files from its directory, part.json first. If the process is killed meanwhile, `is_unfinished`
+    recognises the rest of the part by the directory `NEW`."""
     (path / NEW).mkdir(exist_ok=True)
     (path / FILE).unlink(missing_ok=True)
     for file in sorted(path.iterdir()):
@@ -190,8 +192,8 @@ def joining(paths: Sequence[Path]) -> Iterator[list[Part]]:
 
 
 def finish_joining(paths: Sequence[Path]) -> bool:
-    """Remove what is left of joined parts if a process was killed while it removed them. Returns whether anything was
-    left."""
+    """Finish the removal of joined parts if the process that was removing them was killed. Returns whether anything was
+    left to remove."""
     found = [path for path in paths if path.is_dir()]
     left = [path for path in found if any(file.name != LOCK for file in path.iterdir())]
     if not left or not all((path / JOINED).exists() for path in left):

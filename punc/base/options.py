@@ -73,7 +73,7 @@ class OptionParser(argparse.ArgumentParser):
         An option's help is the `text` of the docstring line `name  text` (at least two spaces) and of further, more
         deeply indented lines.
 
-        groups   title → arguments that the help lists under this title; all other arguments are listed with --config
+        groups   title → arguments that the help lists under this title; all other arguments are general options
         """
         titles = {name: title for title, names in (groups or {}).items() for name in names}
         sections = {title: self.add_argument_group(title) for title in groups or ()}

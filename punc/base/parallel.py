@@ -21,10 +21,10 @@ CHECK_EVERY = 1.0  # seconds between checks that all processes are alive
 
 
 def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: int) -> Iterator[Result]:
-    """Apply `function` to each task in `nj` processes. Yields the results in the order of the tasks.
+    """Apply `function` to tasks, with `nj` worker processes. Yields the results in the order of the tasks.
 
     `function` may be large: each process receives it once. At most 2 `nj` + 1 tasks and results are in memory. If `nj`
-    is 1, or there is only one task, this process does the work, because starting another would only cost time.
+    is 1, or there is only one task, this process does the work, because starting another process would only cost time.
 
     Raises the errors of `function`, and InputError if a process is killed. After an error, or if the caller stops
     early, the processes are killed at once, so that Ctrl-C does not wait for their tasks.

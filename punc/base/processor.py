@@ -1,4 +1,4 @@
-"""Finds the device for a model, tests devices for bfloat16, and controls whether malloc keeps freed memory."""
+"""Finds the device for a model, tests devices for bfloat16 support, and controls whether malloc keeps freed memory."""
 
 import ctypes
 import re

@@ -1,5 +1,6 @@
-"""Makes float32 matrix products faster on AMD processors. There, oneDNN computes large products up to twice as fast as
-MKL, because MKL does not use AVX-512 on these processors (docs/speed.md). The results differ only by rounding."""
+"""Makes float32 matrix products faster on AMD processors with AVX-512. There, oneDNN computes large products up to
+twice as fast as MKL, because MKL does not use AVX-512 on AMD processors (docs/speed.md). The results differ only by
+rounding."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Functions on arrays of consecutive items: neighbours, runs of equal items, concatenated parts, and look-ups."""
+"""Functions on arrays: neighbouring values, runs of equal items, bounds of concatenated parts, and look-ups."""
 
 from array import array
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ def previous_of(values: np.ndarray, before_first: object) -> np.ndarray:
 
 
 def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """Mark the first item of each run of equal items, bool (N,). Items are equal if all columns (N,) are equal."""
+    """Mark the first item of each run of equal items, bool (N,). Item i consists of value i of each column (N,)."""
     starts = np.zeros(len(columns[0]), bool)
     starts[:1] = True
     for column in columns:
@@ -26,7 +26,7 @@ def starts_of_runs(*columns: np.ndarray) -> np.ndarray:
 
 
 def ends_of_runs(*columns: np.ndarray) -> np.ndarray:
-    """Mark the last item of each run of equal items, bool (N,). Items are equal if all columns (N,) are equal."""
+    """Mark the last item of each run of equal items, bool (N,). Item i consists of value i of each column (N,)."""
     return next_of(starts_of_runs(*columns), True)
 
 

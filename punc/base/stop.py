@@ -1,4 +1,4 @@
-"""Handles Ctrl-C and SIGTERM. The program then cleans up, prints one line, and ends within two seconds."""
+"""Handles Ctrl-C and SIGTERM: after either, the program cleans up, prints one line, and ends within two seconds."""
 
 import contextlib
 import functools
@@ -62,7 +62,8 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Delay Stopped until the block ends, if a signal arrives during the block. Long blocks must check `received`."""
+    """Let a signal that arrives during the block raise Stopped only when the block ends. Long blocks must call
+    `received` to notice the signal."""
     global _held
     before = _received
     _held += 1
@@ -89,7 +90,7 @@ def received() -> Stopped | None:
 
 def say(name: str, stopped: Stopped) -> None:
     """Print once that the program is ending. Under torchrun, nothing is printed after SIGTERM, because torchrun
-    sends it to all other ranks when one rank fails."""
+    sends SIGTERM to all other ranks when one rank fails."""
     if stopped.status == 128 + signal.SIGTERM and os.environ.get("WORLD_SIZE", "1") != "1":
         return
     if _said.acquire(blocking=False):

@@ -54,7 +54,8 @@ def explain(error: Exception, command: Sequence[str], closed: Sequence[str] = ()
 
 
 def _install(extra: str) -> str:
-    """Return the command that installs an extra. If punc runs from a checkout, the command installs the extra there."""
+    """Return the command that installs an extra. If punc runs from a checkout, the command installs that checkout with
+    the extra."""
     root = Path(__file__).parents[2]
     if not (root / "constraints.txt").is_file():
         return f"pip install 'punc-toolkit[{extra}]'"

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 
 def commands() -> list[str]:
-    """Return the names of the subcommands. The subcommand `make-store` is the module make_store.py."""
+    """Return the names of the subcommands: the modules' names, with hyphens. `make-store` is make_store.py."""
     found = {path.stem.replace("_", "-") for path in FOLDER.glob("[!_]*.py")} - {"main", "script"}
     return [*(name for name in DESCRIBED if name in found), *sorted(found.difference(DESCRIBED))]
 

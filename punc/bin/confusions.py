@@ -1,4 +1,4 @@
-"""`punc confusions`: count how a recogniser misrecognises words."""
+"""`punc confusions`: count what a recogniser writes in place of each word."""
 
 import logging
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """`punc find-ctm`: print the path of the CTM of a Kaldi decode directory.
 
-Chooses the CTM for the given weights or, by default, for the weights with the best WER. A decode directory may contain:
+Chooses the CTM that the options name or, without options, the only CTM or the one with the best WER. A decode
+directory may contain:
 
     decode/score_10/dev.ctm        written by get_ctm.sh or get_ctm_conf.sh with language-model weight 10
     decode/score_10_0.5/dev.ctm    the same, but with word insertion penalty 0.5
@@ -38,7 +39,7 @@ def find_ctm(decode: Path, name: str, *, lmwt: str = "", wip: str = "", score_di
     wip        word insertion penalty, as in score_LMWT_WIP
     score_dir  name of the directory in DECODE-DIR that contains the CTM
 
-    Raises InputError, which lists the choices, if there is no such CTM, or more than one.
+    Raises InputError if there is no such CTM, or more than one. The message lists the choices, if there are any.
     """
     if not decode.is_dir():
         raise InputError("no such decode directory", "give the one that the ASR system wrote", decode)

@@ -36,7 +36,8 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def put_scripts(directory: Path, copy: bool = False) -> None:
-    """Link or copy the scripts. Raises InputError if the directory is a link, or there is no command `punc`."""
+    """Put links to the scripts (with `copy`, copies) into a directory. Raises InputError if the directory is a link, or
+    if there is no command `punc`."""
     if directory.is_symlink():
         raise InputError("this is a link", "remove it, or give another directory", directory)
     command = Path(sys.prefix) / "bin/punc"

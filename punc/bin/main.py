@@ -12,7 +12,7 @@ from typing import TextIO
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `punc` with `arguments` or, if they are None, with those of the process. Returns the exit status."""
+    """Run `punc` with `arguments` or, if None, with the arguments of the process. Returns the exit status."""
     line = sys.argv[1:] if arguments is None else arguments
     words = 1 if _names_subcommand(line) else 0
 

@@ -83,7 +83,8 @@ def summary(counts: Counter[str], repairs: Counter[str]) -> str:
 
 
 def print_by_label(data: DataDir) -> None:
-    """Print, for each label, the number of slots, the number of unknown pauses, and the quartiles in seconds."""
+    """Print, for each label, the number of slots, the number of unknown pauses, and the quartiles of the known pauses
+    in seconds."""
     print("label slots unknown lower median upper")
     for name, pauses in sorted(pauses_by_label(data.utterances()).items()):
         known = pauses[np.isfinite(pauses)]

@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def finish(options: Namespace, labels: LabelSet, collapses: Sequence[Collapse], counts: Counts,
            posteriors: Posteriors | None, out: Path) -> None:
-    """Print and write all metrics. Raises InputError if the score given with --against covers other slots."""
+    """Print and write all metrics. Raises InputError if the --against score was computed on different slots."""
     measure = partial(compute_flat, labels=labels, collapses=collapses)
     comparison = None
     if options.against:

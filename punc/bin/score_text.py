@@ -71,8 +71,8 @@ def show(output: str, measured: dict[str, dict[str, Interval]], signed: dict[str
 
 
 def count_all(options: Namespace, labels: LabelSet) -> tuple[Side, dict[str, Counts]]:
-    """Return the reference, and a dictionary from each system's name to its counts in each unit of resampling. Logs the
-    word errors."""
+    """Return the reference, and a dictionary from each system's name to its counts, one row per resampling unit. Logs
+    the word errors."""
     read = text_reader(labels, options.characters)
     reference = read_side(Path(options.reference), labels, read)
     sides = {name: read_side(Path(name), labels, read) for name in options.hypotheses}

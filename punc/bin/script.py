@@ -1,4 +1,4 @@
-"""Runs scripts of recipes. The signature of `main` defines the command line. An error is printed as one line.
+"""Runs scripts of recipes. The signature of `main` defines a script's command line. An error is printed as one line.
 
     def main(corpus: Path, out: Path) -> None: ...
 

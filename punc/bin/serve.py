@@ -1,4 +1,4 @@
-"""`punc serve`: punctuate texts, transcripts and live words for many clients, by HTTP, WebSocket and on a web page."""
+"""`punc serve`: punctuate texts, transcripts and live words for many clients, over HTTP, WebSocket and a web page."""
 
 from collections.abc import Sequence
 

@@ -47,8 +47,8 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def by_speakers(data: DataDir) -> Iterator[Speakers]:
-    """Yield the utterances of each recording with the speakers of their words, from `utt2spk`. Raises InputError
-    if the directory has no segments."""
+    """Yield, for each recording, its utterances (id and number of words) and the speaker of each word, from `utt2spk`.
+    Raises InputError if the directory has no segments."""
     if not data.has_segments:
         raise InputError("no such file", "without segments a stream is one speaker: give --rttm and --times, or make "
                                          "the directory with punc prepare --speaker", data.path / "segments")

@@ -1,7 +1,8 @@
-"""Reads data directories in blocks of complete lines. Several processes can count or encode the words of blocks.
+"""Reads data directories in blocks of complete lines, whose words several processes can count or encode in parallel.
 
-This is faster than `DataDir.utterances`, because no Python code runs for each token. The checks of a block only detect
-that something is wrong; `explain` then reads the data directory again and returns an error with file and line.
+Reading blocks is faster than `DataDir.utterances`, because no Python code runs for each token. The checks of a block
+only detect that something is wrong; `explain` then reads the data directory again and returns an error with file and
+line.
 """
 
 from collections import Counter, deque
@@ -80,8 +81,8 @@ def _skip_bytes(file: IO[bytes], size: int) -> int:
 
 
 def read_span(path: Path, span: tuple[int, int]) -> str:
-    """Read the lines of a table at `span` (offset, size in bytes), and reduce blanks to single spaces. Raises Irregular
-    if the span is empty, and for CR, NUL and invalid UTF-8."""
+    """Read the lines of a table at `span` (offset, size in bytes), and replace runs of spaces and tabs by single
+    spaces. Raises Irregular if the span is empty, and for CR, NUL and invalid UTF-8."""
     with open_input(path) as file:
         file.seek(span[0])
         text = file.read(span[1])
@@ -170,7 +171,8 @@ def _encoded(encoding: Any, values: Sequence[np.ndarray | None], streams: Iterab
 
 
 def at_slots(values: np.ndarray | None, slots: np.ndarray, size: int, other: float) -> np.ndarray | None:
-    """Assign the values of slots to `size` tokens. Other tokens get `other`. Returns None if `values` is None."""
+    """Return an array (size,) that contains `values` at the indices `slots`, and `other` elsewhere. Returns None if
+    `values` is None."""
     if values is None:
         return None
     result = np.full(size, other, values.dtype)

@@ -2,8 +2,8 @@
 
 The files are `text`, `utt2spk`, `spk2utt` and, optionally, `punct`, `pauses.scp`, `turns` and `segments`. For each
 word, `punct` contains one label, `pauses.scp` one pause, and `turns` one flag. With `segments`, a stream is a
-recording, and its utterances are in time order. Without it, a stream is a speaker, and its utterances are in id order.
-At most one stream is in memory.
+recording, and its utterances are in time order. Without `segments`, a stream is a speaker, and its utterances are in id
+order. At most one stream is in memory.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ class DataDir:
 
     def utterances(self) -> Iterator[Utterance]:
         """Yield the utterances stream by stream, in time or id order. Raises InputError for invalid bytes, unsorted
-        tables or speakers, and tables whose ids or counts differ."""
+        tables or speakers, and tables with different ids or different numbers of words, labels, pauses or flags."""
         rows = self._rows_by_time() if self.has_segments else self.rows()
         with unchanged(self.path / "text"), VectorReader(self.path / "pauses.scp") as vectors:
             last = ""
@@ -102,8 +102,8 @@ class DataDir:
                           self.path / name, row.line if row else None)
 
     def _rows_by_time(self) -> Iterator[dict[str, Row]]:
-        """Yield the same as `rows`, but sorted by recording and begin time. `rows` checks that line i has
-        the same id in all tables."""
+        """Yield the same as `rows`, but sorted by recording and begin time. A first pass, with `rows`, checks that line
+        i has the same id in all tables."""
         order, names = [], self.tables
         for i, row in enumerate(self.rows()):
             recording, begin, _ = segment(row["segments"], self.path / "segments")
@@ -183,7 +183,7 @@ def label_numbers(utterances: Sequence[Utterance], labels: LabelSet, path: StrPa
 
 
 def checksum(path: StrPath) -> str:
-    """Return 12 hex digits of a hash of all data on which a score depends: words, labels and pauses."""
+    """Return 12 hex digits of a hash of a data directory's words, labels and pauses, on which its scores depend."""
     data = DataDir(path)
     digest = hashlib.sha256()
     for name in ("text", "punct") if data.has_labels else ("text",):
@@ -201,11 +201,11 @@ def write_data_dir(path: StrPath, utterances: Iterable[Utterance], like: DataDir
     """Write a data directory, completely or not at all. One utterance at a time is in memory.
 
     Without `like`, streams are speakers, and ids and streams must be sorted in C-locale order. With `like`, the
-    utterances must have the ids and the order of that directory, which is not checked, and its speakers and segments
-    are copied. Labels, pauses and turns must each be given for all utterances or for none. `label_set` is recorded in
-    RECORD.
+    speakers and segments of that directory are copied. The utterances must then have its ids and be in its order, which
+    is not fully checked. Labels, pauses and turns must each be given for all utterances or for none. `label_set` is
+    recorded in RECORD.
 
-    Raises ValueError if utterances break a rule that is checked, and InputError if there is no utterance.
+    Raises ValueError if utterances break a rule that is checked, and InputError if there are no utterances.
     """
     with new_data_dir(path, "punct", "pauses.scp", "pauses.ark", TURNS) as tmp:
         write_utterances(tmp, Path(path), utterances, like is None or not like.has_segments)
@@ -233,8 +233,8 @@ def complete_tables(tmp: Path, like: DataDir) -> None:
 
 
 def write_utterances(tmp: Path, path: Path, utterances: Iterable[Utterance], ordered: bool = True) -> None:
-    """Write the tables of utterances to `tmp`. Their final place is `path`, so `pauses.scp` refers to an archive there.
-    If `ordered`, ids and streams must be in C-locale order."""
+    """Write the tables of utterances to `tmp`. They will move to `path`, so `pauses.scp` refers to an archive there. If
+    `ordered`, ids and streams must be in C-locale order."""
     last: Utterance | None = None
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}
