@@ -60,12 +60,28 @@ def test_no_words(model):
     assert model.stream().close() == []
 
 
+@pytest.mark.parametrize("text", [
+    "hello, world. how are you", "the u.s. department at five p.m. today", "yes [soft music] so (laughs) it costs 3.5 %",
+    "[music]", "see https://example.org/a.html , then ... go! <unk> now", "THIS IS LOUD, IS IT NOT", "\"quoted\" it's"])
+def test_marks_in_a_text_are_replaced_as_on_the_command_line(model, text):
+    command = subprocess.run([sys.executable, "-c", "from punc.bin.main import main; main()", "punctuate", "en", "-"],
+                             input=text, stdout=subprocess.PIPE, text=True, check=True)
+    assert model.punctuate(text) == model.punctuate(text.split()) == command.stdout.removesuffix("\n")
+
+
+def test_a_pause_after_a_tag_is_not_read(model):
+    plain = model.punctuate(WORDS, PAUSES)
+    with_tag = model.punctuate([*WORDS[:4], "[laughs]", *WORDS[4:]], [*PAUSES[:4], 9, *PAUSES[4:]])
+    assert with_tag.replace("[laughs] ", "") == plain
+
+
 @pytest.mark.parametrize(("words", "pauses", "message"), [
     (["a b"], None, "word 'a b' is empty or contains a space"), ([""], None, "word '' is empty"),
     (["a", "b"], [1.0], r"2 words, but pauses of shape \(1,\)")])
 def test_errors(model, words, pauses, message):
-    with pytest.raises(InputError, match=message):
-        model.labels(words, pauses)
+    for method in model.labels, model.punctuate:
+        with pytest.raises(InputError, match=message):
+            method(words, pauses)
 
 
 def test_no_such_model():

@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from copy import copy
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
 from punc.text.characters import CharacterReader
+from punc.text.marked_words import take_apart
 
 
 class Labels(NamedTuple):
@@ -41,7 +40,7 @@ class Punctuator:
         directory = find_model(os.fspath(model))
         packed = is_packed(directory)
         self._model = load_model(directory, "cpu" if packed else find_device(device), threads=None)
-        self._start = Casing.read(self._model.labels, directory / CASING, packed)
+        self._writer = LiveWriter(self._model, Casing.read(self._model.labels, directory / CASING, packed))
         self._scale = parse_scale(scale, self._model.labels)
 
     @property
@@ -69,37 +68,37 @@ class Punctuator:
     def punctuate(self, words: str | Sequence[str], pauses: npt.ArrayLike | None = None) -> str:
         """Return the words of one stream as text with marks and, if the model restores them, capitals.
 
-        words    a list of words, or a text (with spaces between the words if the language uses spaces)
+        words    a list of words, or a text (with spaces between the words if the language uses spaces). Marks and
+                 capitals in them are replaced as `punc punctuate MODEL -` replaces them; `[tags]` stay
 
         For `pauses` and errors, see `labels`.
         """
         if isinstance(words, str) and self._model.tokenizer.by_character:
             reader = CharacterReader(self._model.labels)
             split = reader.split(words)
-            return reader.write(split, self._names(split.tokens, pauses))
+            names = [self.label_names[number] for number in self._decode(split.tokens, pauses)[0].tolist()]
+            return reader.write(split, names)
         if isinstance(words, str):
             words = words.split()
         _check_words(words)
-        names = self._names(words, pauses)
-        # Writing changes a writer, so each call uses a copy; all copies share the casing table.
-        return " ".join(copy(self._start).write(words, names, [0]))
-
-    def _names(self, words: Sequence[str], pauses: npt.ArrayLike | None) -> list[str]:
-        return [self.label_names[number] for number in self._decode(words, pauses)[0].tolist()]
+        zeros = np.zeros(len(words), np.int64)
+        parts = take_apart(words, self._writer.reader, streams=zeros, turns=zeros > 0, segments=zeros)
+        read, labels = np.flatnonzero(parts.counts), zeros.copy()
+        slots = np.cumsum(parts.counts[read]) - 1
+        after = None
+        if pauses is not None:
+            after = np.full(parts.counts.sum(), np.nan, np.float32)
+            after[slots] = _checked_pauses(pauses, len(words))[read]
+        labels[read] = self._decode(parts.read(), after)[0][slots]
+        return " ".join(self._writer.words.write(parts, labels)[0])
 
     def stream(self) -> WordStream:
         """Return a new stream: `push` words as they arrive, and `close` the stream at its end."""
         return open_stream(self._model, self._writer, self._scale)
 
-    @cached_property
-    def _writer(self) -> LiveWriter:
-        return LiveWriter(self._model, self._start)
-
     def _decode(self, words: Sequence[str], pauses: npt.ArrayLike | None,
                 posteriors: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        after = None if pauses is None else np.asarray(pauses, np.float32)
-        if after is not None and after.shape != (len(words),):
-            raise InputError(f"{len(words)} words, but pauses of shape {after.shape}", "give one pause for each word")
+        after = None if pauses is None else _checked_pauses(pauses, len(words))
         return decode_words(self._model, words, after, self._scale, posteriors)
 
 
@@ -107,3 +106,10 @@ def _check_words(words: Sequence[str]) -> None:
     for word in words:
         if word.split() != [word]:
             raise InputError(f"word {word!r} is empty or contains a space", "give one word per item")
+
+
+def _checked_pauses(pauses: npt.ArrayLike, words: int) -> np.ndarray:
+    checked = np.asarray(pauses, np.float32)
+    if checked.shape != (words,):
+        raise InputError(f"{words} words, but pauses of shape {checked.shape}", "give one pause for each word")
+    return checked

@@ -65,11 +65,11 @@ class LiveWriter:
         self.all_labels, self.sentences = list(self.labels), casing.sentences
         self.ends = [label.name in self.labels.sentence_ends for label in self.labels]
         self.words = MarkedWords(self.labels, casing, sentences=casing.sentences)
-        self._reader = TokenReader.of(model.tokenizer.vocabulary.tokens)
+        self.reader = TokenReader.of(model.tokenizer.vocabulary.tokens)
         self.read = lru_cache(CACHED)(self._read)
 
     def _read(self, text: str) -> InputWord:
-        token = self._reader.token(text)
+        token = self.reader.token(text)
         keeps = INSIDE if token.first_capital else NEVER
         if token.kind in (NUMBER, URL) or token.inner_capital or not (self.labels.cased or is_plain(text)):
             keeps = ALWAYS
