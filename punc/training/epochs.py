@@ -1,15 +1,16 @@
 """Trains models by gradient descent, epoch by epoch.
 
-In each epoch, the model is trained on the training set; then the development set is scored. At first, the learning rate
-is constant. Once the development loss falls by less than `--min-improvement`, the rate is halved after every epoch.
-When the loss falls by less than that again, training ends (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3).
-With `--schedule linear`, the rate rises from 0 during `--warmup` and falls to 0, batch by batch (Li et al. 2020,
-"Budgeted Training").
+In each epoch, the model is trained on the training set or, with `--parts`, on one part of it; then the development set
+is scored. With `--schedule halving`, the learning rate is constant until an epoch lowers the best development loss by
+less than the fraction `--min-improvement`. From then on, the rate is halved after every epoch, and training ends
+after the next epoch that lowers the loss by so little (Mikolov et al. 2011, as in Tilk & Alumäe 2015, section 3). With
+`--schedule linear`, the rate falls to 0, batch by batch (Li et al. 2020, "Budgeted Training"). With either schedule,
+the rate rises from 0 during the first `--warmup` epochs.
 
-The model with the lowest development loss is kept. After an epoch that did not lower the loss, training continues from
-this model (Tilk & Alumäe do not say from which model they continue). Several processes (`ranks`) make the same updates
-as one process, apart from rounding and dropout. The first rank scores the development set, writes the files, and gives
-its weights to all ranks at the start of each epoch.
+The model with the lowest development loss is kept. After an epoch that did not lower this loss, training continues from
+the kept model (Tilk & Alumäe do not say from which model they continue). Several processes (`ranks`) make the same
+updates as one process, apart from rounding and dropout. The first rank scores the development set, writes the files,
+and gives its weights to all ranks at the start of each epoch.
 """
 
 import itertools
@@ -45,8 +46,8 @@ logger = logging.getLogger(__name__)
 
 
 class Epochs:
-    """Runs the epochs of training. Raises InputError for options that the store or the model does not allow, or that
-    differ between ranks."""
+    """Trains a model, epoch by epoch. Raises InputError if the store or the model does not allow the options, or if
+    ranks have different options or data."""
 
     def __init__(self, net: Model, store: Store, directory: Path, options: TrainingOptions, conf: dict[str, Any],
                  ranks: Ranks):
@@ -137,13 +138,14 @@ def _counted(batches: Iterator[batching.Batch], bar: Any, ranks: Ranks) -> Itera
 
 def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Batch], teacher: Teacher | None = None,
                 bfloat16: bool = False, ranks: Ranks = ALONE, run: Run | None = None) -> float:
-    """Train on batches, on the device of the model. Unless a batch is `fresh`, the state continues from the previous
-    batch.
+    """Train the model on the batches of an epoch, on the model's device. The model's state continues from the previous
+    batch unless the batch is `fresh`.
 
-    teacher   computes the loss from the targets in the batches; None: the loss depends only on the labels
-    run       saves the state from time to time; if the epoch was stopped, `batches` begin at `run.place`
+    teacher   computes the loss from the labels and targets in the batches; None: the loss depends only on the labels
+    run       saves the state from time to time; `batches` begin after the `run.place.batches` finished batches
 
-    Returns the mean loss per batch over all ranks. Raises InputError if a loss is NaN or infinite.
+    Returns the mean loss of the batches with slots, where a batch comprises the shares of all ranks. Raises InputError
+    if a loss is NaN or infinite.
     """
     place, epoch = (run.place, run.progress.epoch) if run else (Place(), 0)
     state, device = place.state, model.device
@@ -173,7 +175,7 @@ def train_epoch(model: Model, updates: Optimizer, batches: Iterator[batching.Bat
 
 
 def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
-    """Return the mean loss per slot in nats, and the overall F1 in percent of the most probable labels."""
+    """Return the mean loss per slot, in nats, and the overall F1 of the most probable labels, in percent."""
     assert data.labels is not None, "the set is labelled"
     log_probs = log_posteriors(model, data)
     slots = np.flatnonzero(data.labels >= 0)
@@ -184,7 +186,7 @@ def evaluate(model: Model, data: StoreSet) -> tuple[float, float]:
 
 
 def labelled(store: Store, name: str) -> StoreSet:
-    """Open a set of a store. Raises InputError if it is missing or has no labels."""
+    """Open a set of a store. Raises InputError if the set is missing or has no labels."""
     data = store.set(name)
     if data.labels is None:
         raise InputError(f"set '{name}' has no labels", "make the store of a data directory with punct", store.path)

@@ -26,8 +26,8 @@ INTERVAL = 100  # steps between two checks of the losses; checks are rare, becau
 class Teacher:
     """Computes the loss of a student from labels and soft targets. `weight`: the weight w (see the module docstring).
 
-    In the set `indexed`, the label of a slot is the index of its token. From this index, `__call__` finds the slot's
-    real label and its targets.
+    In the set `indexed`, each slot has the index of its token instead of a label. With this index, `__call__` finds the
+    label and the targets of the slot.
     """
 
     def __init__(self, data: StoreSet, targets: SoftTargets, weight: float):
@@ -36,7 +36,7 @@ class Teacher:
         self.indexed = data._replace(labels=Lazy(data.labels.shape, self._indices))  # type: ignore[arg-type]
 
     def _indices(self, tokens: slice) -> np.ndarray:
-        """Return the indices of tokens, int64. The index of a token without a slot is −1."""
+        """Return the index of each token, int64; −1 for a token without a slot."""
         return np.where(self.labels[tokens] >= 0, np.arange(*tokens.indices(len(self.labels))), -1)
 
     def __call__(self, batch: Batch) -> Batch:
@@ -60,7 +60,8 @@ class Teacher:
 
 
 class EpochLoss:
-    """Adds up the losses of an epoch's batches. `epoch` counts from 1. `total` is the sum over `steps` batches."""
+    """Adds up the losses of an epoch's batches. `epoch` counts from 1. `total` is the sum of the losses of
+    `steps` batches."""
 
     def __init__(self, epoch: int, device: torch.device, ranks: Ranks = ALONE, steps: int = 0,
                  total: Tensor | None = None):
@@ -69,8 +70,8 @@ class EpochLoss:
         self.recent: list[Tensor | None] = []  # losses of the steps since the last check
 
     def add(self, loss: Tensor | None) -> None:
-        """Add the loss of the next step, a scalar, or None if this rank's share of the batch has no slots. Raises
-        InputError after every INTERVAL steps if a loss since the last check was NaN or infinite."""
+        """Add the loss of the next step, a scalar, or None if this rank's share of the batch has no slots. The
+        losses are checked every INTERVAL steps. Raises InputError if one of them is NaN or infinite."""
         if loss is not None:
             self.total += loss
         self.recent.append(loss)
@@ -79,8 +80,8 @@ class EpochLoss:
             self._check()
 
     def mean(self) -> float:
-        """Return the mean loss of a step. The losses of all ranks in a step are added up. Raises InputError if a loss
-        was NaN or infinite."""
+        """Return the mean loss per step, where the loss of a step is the sum over all ranks. Raises InputError if a
+        loss was NaN or infinite."""
         self._check()
         return float(self.ranks.add(self.total)) / max(self.steps, 1)
 

@@ -12,12 +12,12 @@ OPTIMIZERS = ("adagrad", "adam", "adamw", "sgd")
 
 
 class Optimizer:
-    """Combines PyTorch optimisers for dense weights and for embeddings with sparse gradients. A step updates only those
-    rows of such an embedding whose tokens are in the batch.
+    """Combines a PyTorch optimiser for dense weights with one for embeddings with sparse gradients. A step updates only
+    those rows of such an embedding whose tokens are in the batch.
 
     learning_rate  learning rate; for each weight, it is multiplied by the factor that the model's `rate_of` returns
     weight_decay   weight decay of dense weights only; decay would change all rows of a sparse embedding at every step
-    max_grad_norm  maximum norm of the gradient of all weights, which is scaled down if necessary; 0: no limit
+    max_grad_norm  maximum norm of the gradient of all weights together; a larger gradient is scaled down; 0: no limit
     """
 
     def __init__(self, model: nn.Module, name: str, learning_rate: float, epsilon: float = 1e-10,
@@ -106,7 +106,7 @@ def _scale_down(weights: Iterable[torch.Tensor], limit: float) -> None:
             grad = weight.grad = grad.coalesce()
         values.append(grad._values() if grad.is_sparse else grad)
     norm = torch.stack([value.norm() for value in values]).norm()
-    if norm.device.type != "cpu" or norm > limit:  # not compared on a GPU, because Python would wait for the GPU
+    if norm.device.type != "cpu" or norm > limit:  # on a GPU, a comparison would make Python wait
         factor = torch.where(norm > limit, limit / norm, 1.0)
         for value in values:
             value.mul_(factor)

@@ -29,12 +29,13 @@ class TrainingOptions:
     """How a model is trained. The module `batching` describes stateful training and chunks. Raises InputError for an
     invalid value.
     train_set        set of the store to train on; models not trained by gradient accept several, separated by commas
-    dev_set          set of the store whose loss decides the learning rate and which epoch is kept
+    dev_set          set of the store whose loss decides which epoch is kept and (halving) when the rate is halved
     batching         stateful, chunks, or auto: chunks for models that read whole streams, stateful for others
     batch_size       number of rows (stateful) or chunks (chunks) in a batch
-    bptt             stateful: number of steps in a batch, and of back-propagation through time
+    bptt             stateful: number of steps in a batch, which is also the length of back-propagation through time
     chunk_size       chunks: number of slots in a chunk
-    context          chunks: slots on each side of a chunk that are only read (with a look-ahead: only before it)
+    context          chunks: number of slots that are read, but not scored, before each chunk; models that read whole
+                     streams also read as many after it
     optimizer        adagrad, adam, adamw or sgd
     learning_rate    learning rate at the start
     epsilon          added to the denominators of AdaGrad and Adam
@@ -46,18 +47,18 @@ class TrainingOptions:
     bfloat16         compute matrix products in bfloat16, if the processor supports it
     epochs           maximum number of epochs; a linear schedule uses all of them
     parts            number of epochs for one reading of the training set: each epoch reads one part, which is a random
-                     part of the chunks or (stateful) the next part of each row, from a fresh state
-    asr_noise        word error rate of simulated ASR errors, drawn again for each reading of the training set; 0: none
-    asr_noise_share  share of the text that gets errors, which is drawn again for each reading
+                     part of the chunks or (stateful) the next part of each row, starting from a fresh state
+    asr_noise        word error rate of simulated ASR errors; each reading of the training set has new errors; 0: none
+    asr_noise_share  share of the text that gets errors, in different stretches for each reading of the training set
     asr_noise_draws  number of replacements drawn for each wrong word; the one that fits best into the text is used
     confusions       file of `punc confusions` from which the errors are drawn
-    initial_model    model of the same sizes whose weights are the initial weights: the name of a bundled model, or a
-                     directory
-    lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, from Keras (layers.lstm_stack)
+    initial_model    model with the same architecture, vocabulary, labels and sizes, whose weights are the initial
+                     weights: the name of a bundled model, or a directory
+    lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, as in Keras (layers.lstm_stack)
     schedule         how the learning rate falls: halving, by the dev loss; or linear, to 0 over all epochs
     warmup           number of epochs, such as 0.1, during which the learning rate rises from 0
     min_improvement  halving: relative fall of the dev loss below which the rate is halved
-    seed             seed of the initial weights and of the order of batches
+    seed             seed of all random numbers, such as the initial weights and the order of chunks
     threads          threads of PyTorch; a different number gives slightly different weights; 0: one for each core
     device           auto, cpu, cuda or cuda:N; auto: a GPU if PyTorch sees one
     """
@@ -125,7 +126,7 @@ NON_GRADIENT = ("train_set", "dev_set", "seed", "threads", "device")
 
 
 def check_non_gradient(model: str, options: TrainingOptions) -> None:
-    """Raise InputError if an option that only applies to training by gradient does not have its default value."""
+    """Raise InputError if an option that applies only to training by gradient does not have its default value."""
     defaults = asdict(TrainingOptions())
     for name, value in asdict(options).items():
         if name not in NON_GRADIENT and value != defaults[name]:

@@ -3,7 +3,7 @@
 Each process is a *rank*, which has all weights and a share of each batch. Rank 0, the first one, writes the files and
 the log. Each rank's loss is its share of the mean loss of the batch, so the sum of the ranks' gradients is the gradient
 of this mean. PyTorch's DistributedDataParallel is not used, because it would wait forever for a rank whose share has no
-loss.
+slots.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ LAUNCH = "start all ranks by torchrun, or unset WORLD_SIZE to train in one proce
 
 
 class Ranks:
-    """Connects this process, which is rank `rank` of `size` ranks, to the others. It is number `local_rank` of the
-    `local_size` ranks on its machine. Numbers count from 0.
+    """Connects this process, which is rank `rank` of `size` ranks, to the others. On its machine, the process is
+    number `local_rank` of `local_size` ranks. Both numbers count from 0.
 
     Every rank must call the same methods in the same order. The methods raise InputError if another rank has ended.
     """
@@ -41,7 +41,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def join(self) -> Iterator[None]:
-        """Connect to the other ranks while the block runs. Inside the block, only the first rank logs.
+        """Connect to the other ranks while the block runs. In the block, all ranks except the first log only errors.
 
         gloo's threads could abort the interpreter at exit, so they must end when the block ends. They live as long as
         anything refers to the process group. torch.distributed.nn refers to the group that exists when the module is
@@ -81,8 +81,8 @@ class Ranks:
 
     @contextlib.contextmanager
     def agree(self) -> Iterator[None]:
-        """Let all ranks exit if the block raises InputError or OSError in some ranks. The first of these ranks raises
-        its error; all others raise SystemExit."""
+        """If the block raises InputError or OSError in any rank, make all ranks exit: the first rank with an error
+        raises its error, and all others raise SystemExit."""
         if self.size == 1:
             yield
             return
@@ -127,7 +127,7 @@ class Ranks:
         return values[0]
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Sum a tensor over the ranks, in place. All ranks get the same bits."""
+        """Sum a tensor over the ranks, in place. All ranks get bit-identical sums."""
         if self.size > 1:
             with self.others():
                 torch.distributed.all_reduce(tensor)
@@ -154,7 +154,7 @@ class Ranks:
                              "see the error of the rank that ended first") from error
 
     def device(self, name: str) -> str:
-        """Return the device of this rank, given auto, cpu, cuda or cuda:N. Each rank on a machine has its own GPU.
+        """Return the device of this rank, given auto, cpu, cuda or cuda:N. Ranks do not share GPUs.
         Raises InputError if the machine has too few GPUs, or if cuda:N is given to several ranks on one machine."""
         found = find_device(name)
         if self.size == 1 or found == "cpu":
@@ -193,7 +193,8 @@ def sum_gradients(dense: Sequence[torch.Tensor], sparse: Sequence[torch.Tensor],
 
 def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: torch.device,
                ranks: Ranks) -> torch.Tensor:
-    """Sum gradients and the numbers `facts` (N,) over the ranks in a single message. Returns the sums of `facts`."""
+    """Sum the gradients of `weights` and the numbers `facts` (N,) over the ranks, in a single message. Returns the sums
+    of `facts`."""
     parts = [torch.zeros_like(weight) if weight.grad is None else weight.grad for weight in weights]
     known = torch.tensor([float(weight.grad is not None) for weight in weights])
     total = ranks.add(torch.cat([*(part.flatten() for part in parts), known.to(device), facts.to(device)]))
@@ -204,8 +205,8 @@ def _sum_dense(weights: Sequence[torch.Tensor], facts: torch.Tensor, device: tor
 
 
 def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence[int], ranks: Ranks) -> torch.Tensor:
-    """Return the gradient with the rows of all ranks. Rank r has counts[r] − 1 rows, or no gradient if counts[r] is 0.
-    `own`: this rank's gradient."""
+    """Return the sum of the ranks' gradients of the embedding `weight` (V, D), as a sparse tensor with the rows of all
+    ranks. Rank r has counts[r] − 1 rows, or no gradient if counts[r] is 0. `own`: this rank's gradient."""
     # Each row is sent as a line: its index, then the bits of its values.
     lines = torch.zeros(max(counts) - 1, 1 + weight.shape[1], dtype=torch.int32, device=weight.device)
     if own is not None:
@@ -221,7 +222,7 @@ def _sum_sparse(weight: torch.Tensor, own: torch.Tensor | None, counts: Sequence
 
 
 def find_ranks() -> Ranks:
-    """Read the ranks from the environment variables of torchrun. Raises InputError if they are invalid."""
+    """Read this process's rank from torchrun's environment variables. Raises InputError if they are invalid."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return ALONE
     try:

@@ -1,4 +1,4 @@
-"""Saves the state of a training run, so that it can continue where it was stopped. A finished run is not repeated.
+"""Saves the state of a training run, so that a stopped run can continue.
 
 During training, the directory of a model has these files:
 
@@ -38,8 +38,8 @@ FORMAT = "punc progress 2"
 BEST, PROGRESS, EPOCH, FINAL = "best.pt", "progress.pt", "epoch.pt", "final.pt"
 SECONDS = 600.0  # s; at most about this much training is lost if a process is killed or one of several ranks is stopped
 BATCHES = 100  # the number of batches after which several ranks check together whether SECONDS have passed
-# A run can continue with another number of threads or on another device, although the last bits of the weights may
-# then differ, because PyTorch adds in a different order.
+# A run can continue with a different number of threads or on a different device, although the last bits of the weights
+# may then differ, because PyTorch adds in a different order.
 NOT_COMPARED = ("threads", "device")
 
 
@@ -97,7 +97,8 @@ class Run:
         self._begin = self._written = 0.0
 
     def resume(self) -> Progress | None:
-        """Restore the state after the last complete epoch. Returns the progress, or None if no epoch is complete."""
+        """Restore the state that was saved after the last complete epoch. Returns the progress, or None if no epoch is
+        complete."""
         progress = None
         with self.ranks.agree():
             content = self._read(PROGRESS) if self.ranks.first else None
@@ -131,12 +132,12 @@ class Run:
         self._begin = self._written - self.place.seconds
 
     def seconds(self) -> float:
-        """Return the seconds of training in this epoch so far, including the time before a stop."""
+        """Return the training time of this epoch so far in seconds, including the time before the run was stopped."""
         return time.perf_counter() - self._begin
 
     def after_batch(self, batches: int, steps: int, loss: Tensor, state: State) -> None:
-        """Write the state if SECONDS seconds have passed since it was last written. Raises Stopped if a signal has
-        arrived during the batch."""
+        """Write the state if SECONDS seconds have passed since it was last written; several ranks check this only every
+        BATCHES batches. Raises Stopped if a signal has arrived during the batch."""
         self.place = Place(batches, self.seconds(), steps, loss, state)
         if stopped := received():
             raise stopped
@@ -146,8 +147,8 @@ class Run:
 
     @contextlib.contextmanager
     def written_if_stopped(self) -> Iterator[None]:
-        """Write the state of a run with one rank if the block raises Stopped. The block may raise Stopped only between
-        two batches."""
+        """If the block raises Stopped and the run has only one rank, write the state. The block may raise Stopped only
+        between two batches."""
         try:
             yield
         except Stopped:
@@ -159,7 +160,7 @@ class Run:
     def end_epoch(self, progress: Progress) -> None:
         """Write the state after an epoch. Writes the model if it is the best so far; otherwise restores the best model.
 
-        The model is written before the state, so a run that is killed in between repeats the epoch.
+        The model is written before the state, so a run that is killed between the two repeats the epoch.
         """
         if progress.last_loss == progress.best_loss:
             save(self._net, self.directory / BEST, conf=self.conf, store=self._store, epoch=progress.epoch,
@@ -234,7 +235,8 @@ def changed(saved: Mapping[str, int], sums: Mapping[str, int]) -> str | None:
 
 
 def check_conf(content: Mapping[str, Any], path: Path, conf: dict[str, Any]) -> None:
-    """Raise InputError unless `content`, from the file `path` of a training run, has this `conf`."""
+    """Raise InputError unless `content`, from the file `path` of a training run, has this `conf`, apart from the
+    options NOT_COMPARED."""
     saved = content.get("conf")
     if not isinstance(saved, dict):
         raise InputError("not a training run of punc: the file has no conf",

@@ -1,5 +1,5 @@
 """Trains a model on a store. Training by gradient can be interrupted and continued, and can use several processes.
-Other models are always fitted from the beginning, in one process."""
+Models that are not trained by gradient are always fitted from the beginning, in one process."""
 
 import contextlib
 import logging
@@ -40,7 +40,7 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
     Does nothing if the run is already finished. If torchrun has started several processes, they train together.
 
     Raises InputError if the store or the options do not fit the model, the directory has a model that was trained with
-    different options, or another process trains there. Raises SystemExit if another rank has such an error.
+    different options or data, or another process trains there. Raises SystemExit if another rank has such an error.
     """
     directory = Path(directory)
     conf = run_conf(model, model_options, options, store_dir)
@@ -105,8 +105,8 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
 
 
 def start_from(net: Model, name: str) -> None:
-    """Copy the weights of the model `name`: the directory of a trained or packed model, or the name of a bundled model.
-    Raises InputError if the two models differ in architecture, vocabulary, labels or sizes."""
+    """Copy the weights of another model. `name`: the directory of a trained or packed model, or the name of a bundled
+    model. Raises InputError if the two models differ in architecture, vocabulary, labels or sizes."""
     directory = find_model(name)
     other = unpack(directory) if is_packed(directory) else load(directory)
     try:
@@ -120,7 +120,7 @@ def start_from(net: Model, name: str) -> None:
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
-    """Return the architecture and the options of the model `name`, a directory or the name of a bundled model."""
+    """Return the architecture and the options of a model. `name`: its directory, or the name of a bundled model."""
     directory = find_model(name)
     spec = load_packed(directory).spec if is_packed(directory) else read_checkpoint(directory / "final.pt")["spec"]
     return spec["model"], spec["options"]
@@ -142,8 +142,8 @@ def _fit(net: Model, store: Store, directory: Path, options: TrainingOptions, co
 
 
 def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
-    """Make the best model the final model. Also write the conf with which the model can be trained again, and copy the
-    transitions of the initial model, if there are any."""
+    """Make the best model the final model. Also write its labels, its tokenizer's files, and the conf with which it can
+    be trained again, and copy the transitions of the initial model, if it has any."""
     model.tokenizer.write(directory)
     model.labels.write(directory / "labels.txt")
     transitions = find_model(conf["initial_model"]) / TRANSITIONS if conf.get("initial_model") else None
@@ -161,8 +161,9 @@ def finish(directory: Path, model: Model, conf: dict[str, Any]) -> None:
 def finished(directory: Path, conf: dict[str, Any], options: TrainingOptions) -> bool:
     """Return whether the directory has a finished model with this conf. If so, logs a message.
 
-    Raises InputError if the model has a different conf, different labels, or different training data. Training data is
-    not compared if it no longer exists, or if the model comes from an older version and has no checksums.
+    Raises InputError if the model has a different conf, different labels, or different training data. If the store
+    no longer exists, only the conf is compared. If the soft targets or the confusions no longer exist, or if the model
+    comes from an older version and has no checksums, the training data is not compared.
     """
     path = directory / FINAL
     if not path.exists():

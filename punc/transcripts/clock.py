@@ -12,8 +12,8 @@ CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{
 
 
 def seconds(clock: str) -> float:
-    """Convert a number, or `[hours:]minutes:seconds` with or without a fraction or frames, to seconds; NaN if
-    invalid."""
+    """Convert a time to seconds; NaN if invalid. The time is a number of seconds, or `[hours:]minutes:seconds` with or
+    without a fraction or frames."""
     found = CLOCK.fullmatch(clock)
     if not found:
         return number(clock)
@@ -26,7 +26,7 @@ def seconds(clock: str) -> float:
 
 
 def number(text: str, unit: float = 1) -> float:
-    """Convert a number with `unit` units per second to seconds; NaN if it cannot be a time."""
+    """Convert a number of time units, `unit` per second, to seconds; NaN if the text cannot be a time."""
     try:
         time = float(text.replace("_", "x").replace(",", ".")) / unit
     except ValueError:

@@ -1,11 +1,11 @@
-"""Reads words in columns: CTM and STM of NIST, MLF of HTK, and `text` of Kaldi.
+"""Reads formats with columns: NIST's CTM and STM, HTK's MLF, and Kaldi's `text`.
 
     CTM    see the module `ctm`
     STM    id channel speaker begin end [<labels>] word word …
     MLF    "*/id.lab"; then lines [begin end] word [score], with times in units of 100 ns; then a full stop
     text   id word word …
 
-Comments (`;;`) stay unchanged. Source: NIST's SCTK, `doc/infmts.htm`; the HTK Book, section 6.3.
+Comments (`;;`) in CTM and STM stay unchanged. Source: NIST's SCTK, `doc/infmts.htm`; the HTK Book, section 6.3.
 """
 
 import math
@@ -50,7 +50,8 @@ def _is_kaldi_text(text: str) -> bool:
 
 
 def read_ctm_file(source: Source) -> Transcript:
-    """Read a CTM. Each channel of an id is a stream, sorted by time. Raises InputError for an invalid line."""
+    """Read a CTM. Each channel of an id is a stream. If there are several streams, the words of each are sorted by
+    time. Raises InputError for an invalid line."""
     reader, streams = TextReader(source), dict[tuple[str, str], int]()
     lines = [CtmLine(source.path, number, f"{line}\n")
              for number, line in enumerate(source.text.replace("\r", " ").split("\n"), 1)]

@@ -1,11 +1,12 @@
 """Reads and writes CTM: lines `id channel begin duration word [confidence [type [speaker]]]`, with times in seconds.
 
 The id names a recording or an utterance; the times in an utterance count from its start. NIST's CTMs can also have `;;`
-comments, `NA` instead of a confidence, and alternatives. Some other CTMs leave out the channel.
+comments, `NA` instead of a confidence, and alternatives. Some programs leave out the channel.
 
-These repairs are counted: The lines of an id are sorted by time. Only the first of several alternatives is used. Words
-that overlap by at most MAX_OVERLAP seconds (where an ASR system has joined two parts of a recording) keep their times,
-and the pause between them is 0. A longer overlap, such as that of two speakers in one channel, raises InputError.
+Only the first of several alternatives is used. `CtmIndex` sorts the words of an id by time. It accepts words that
+overlap by at most MAX_OVERLAP seconds (where an ASR system has joined two parts of a recording); the pause between them
+is 0. A longer overlap, such as that of two speakers in one channel, raises InputError. `CtmIndex` counts the words that
+are left out, out of order or overlapping.
 """
 
 import functools
@@ -125,7 +126,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
     of lines with the same id needs 56 bytes of memory.
 
     Raises InputError if a file is missing or has no words. The function raises InputError for an invalid line, for an
-    overlap of more than MAX_OVERLAP seconds, and if the id has several channels but not the given one.
+    overlap of more than MAX_OVERLAP seconds, and if the id has several channels but the argument is not one of them.
     """
 
     def __init__(self, path: StrPath, repairs: Counter[str] | None = None):
@@ -150,7 +151,7 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         return functools.partial(self._read, id)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the ids in the order of the files, which are read again."""
+        """Yield the ids in the order in which they first appear in the files. Reads the files again."""
         for id, *stretch in _stretches(self._files):
             if self._stretches.rows(id)[0].tolist() == stretch:  # the first stretch of the id
                 yield id
@@ -167,7 +168,8 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
 
     def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
         """Return the lines of an id or of one of its channels. `known`: the channels that the id may have; empty: any.
-        Raises InputError for a missing or unknown channel."""
+        If the id has several channels, raises InputError if one of them is not in `known`, or if `known` is empty and
+        none of them is `channel`."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]

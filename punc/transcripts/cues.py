@@ -36,7 +36,7 @@ MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
-HEAD = 200  # the number of cues, from the first one, that show whether captions roll
+HEAD = 200  # the number of cues at the beginning of a file that decide whether its captions roll
 LEAST = 3  # captions roll if at least LEAST and at least half of the HEAD cues repeat the previous cue
 GAP = 0.1  # s; after a longer gap between two cues, equal lines do not count as repeated
 MOST_LINES = 12  # the maximum number of lines of a cue that are compared
@@ -60,7 +60,7 @@ def form_of(text: str) -> str:
 
 
 def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = False) -> list[Stretch]:
-    """Return the cues of a file; each is a segment. Raises InputError for a line with an arrow but no valid times."""
+    """Return the cues of a file; each is a segment. Raises InputError for an invalid line of times."""
     lines = list(WHOLE_LINE.finditer(source.text))  # the last match is empty, at the end of the file
     heads = []
     for number, line in enumerate(lines):
@@ -80,8 +80,8 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
 
 def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
-    """Return how many of the `lines` between two lines of times belong to the first cue. A cue ends before a BLOCK,
-    and before the number or name of the next cue."""
+    """Return how many of the `lines` between two lines of times belong to the first cue. A cue ends before the
+    number of the next cue or, if `named`, before the next cue's name or a BLOCK."""
     for number, (before, line) in enumerate(pairwise(["", *lines])):
         if named and BLOCK.match(line) and not before.strip():
             return number

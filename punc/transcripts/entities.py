@@ -11,14 +11,15 @@ TAG = "\x1f"  # stands for a tag in decoded texts; a white-space character, so n
 
 
 def decoded(text: str) -> str:
-    """Return a text with decoded entities. NUL and lone surrogates, which no output may contain, become U+FFFD."""
+    """Decode the entities of a text, and replace tags by TAG. NUL and lone surrogates, which no output may
+    contain, become U+FFFD."""
     return SPECIAL.sub(lambda found: _character(found[0]), text) if SPECIAL.search(text) else text
 
 
 def encoded(text: str, like: str) -> str:
-    """Encode `text`, which replaces `like`. If a special character is equally frequent in both texts, its occurrences
-    are written in `text` in the same forms as in `like`. Otherwise, they are all written in the character's first
-    encoded form in `like`."""
+    """Encode `text`, which replaces `like`, with the entities in `like`. If a character that is encoded in `like`
+    occurs equally often in both texts, its occurrences in `text` get the same forms as those in `like`, in order.
+    Otherwise, they all get the character's first encoded form in `like`."""
     if not SPECIAL.search(like):
         return text
     forms: dict[str, list[str]] = {_character(form): [] for form in SPECIAL.findall(like)}

@@ -16,7 +16,8 @@ INDENT = re.compile(r"[\[{]\s*\n([ \t]+)\S")
 AFTER_NAME = re.compile(r'"\s*:(\s*)')
 HUGE = re.compile(r"[eE]\+?[0-9]{2}")  # an exponent with which a number may be too large for float64
 RAW = range(0xDC80, 0xDD00)  # the characters that a Source contains for bytes that are not UTF-8
-# The first of the characters that stand for these bytes in this module. A JSON escape could also be a lone surrogate.
+# The first of the characters that stand for these bytes in this module. Lone surrogates cannot stand for them, because
+# a JSON escape may be a lone surrogate, too.
 OWN = 0x10FE00
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
@@ -25,7 +26,8 @@ MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these strings ha
 
 
 class Style(NamedTuple):
-    """How a file is written: the indentation of a level (None if all is on one line), and the separators."""
+    """How a file is written: the indentation of a level (None if all is on one line), the separators, and whether
+    non-ASCII characters are escaped."""
 
     indent: str | None
     separators: tuple[str, str]
@@ -39,7 +41,8 @@ class Style(NamedTuple):
                    text.isascii())
 
     def written(self, value: Any, level: int = 0) -> str:
-        """Return a value, nested `level` deep, as JSON. The fast encoder of `json` writes the innermost values."""
+        """Return the JSON of a value that is nested `level` levels deep. The fast encoder of `json` writes the
+        innermost values."""
         if self.indent is None or not value or not isinstance(value, (dict, list)):
             return self._encoder(0).encode(value)
         inner = f"\n{self.indent * (level + 1)}"
@@ -118,7 +121,8 @@ class JsonDocument:
         return place, entities.decoded(text) if self._may_be_special else text
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Put a text in a place. If the place is in an object, store the probability of the word's label there."""
+        """Put a text in a place. If the place is in an object, also store the probability of the word's label in the
+        object."""
         holder, key = self.spots[place]
         holder[key] = entities.encoded(text, holder[key]) if self._may_be_special else text
         if probability == probability and isinstance(holder, dict):

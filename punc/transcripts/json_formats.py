@@ -120,8 +120,8 @@ TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcr
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:
-    """Read a JSON file. For `timed`, see `read.transcript_of`. Raises InputError if the file is broken, or has no words
-    and is not an empty result in a known format."""
+    """Read a JSON file. For `timed`, see `read.transcript_of`. Raises InputError for a broken file, and for a file
+    without words, unless it is an empty result in a known format."""
     document, documents = JsonDocument(source), list[Any]()
     for value in document.values:
         documents += value if isinstance(value, list) else [value]

@@ -130,8 +130,8 @@ class JsonReader:
         return Text(place, text, *span, speaker, confidence, self._segment, stream, self._recording, joined)
 
     def _repeats_all(self, words: list[Text]) -> bool:
-        """Return whether `words` repeat all earlier words of the stream. If so, the earlier words get the speakers of
-        `words`."""
+        """Return whether `words` have speakers and repeat the earlier words of the stream: all of them, or at least the
+        first half. If so, the repeated words get these speakers."""
         for text in self.texts[self._counted:]:
             self._before += map(folded, split(text.text))
         self._counted = len(self.texts)
@@ -143,8 +143,8 @@ class JsonReader:
         return True
 
     def _text_is_better(self, texts: list[Text], words: list[Text]) -> bool:
-        """Return whether the texts have more words than the list of words, or have marks although the list has none. If
-        the list has pieces of words, return whether the texts differ from these pieces."""
+        """Return whether `texts` have more words than `words`, or have marks although `words` have none. If `words` are
+        pieces of words, return whether `texts` differ from these pieces."""
         text = " ".join(text.text for text in texts)
         parts = [word.text for word in words]
         said, whole = split(text), split("".join(parts))

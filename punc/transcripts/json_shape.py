@@ -64,7 +64,7 @@ def values(value: Any, paths: str) -> list[Any]:
 
 @cache
 def getter(path: str) -> Callable[[Any], Any]:
-    """Return a function that returns the first value at a path that is not null, or None if there is none."""
+    """Return a function that returns the first non-null value at a path, or None if there is none."""
     names = path.split("|") if path else []
 
     def find(value: Any) -> Any:
@@ -142,15 +142,15 @@ class JsonFormat(NamedTuple):
     timed: str = ""  # elements of a document that repeat the document's words with times
     recordings: str = ""  # the recordings; empty: the file is one recording; `.`: every document is one
     recording: str = ""  # the member that holds the name of a recording
-    part: str = ""  # a document with this member continues the previous recording if the names are equal
+    part: str = ""  # a document with this member continues the previous recording if both have the same name
     streams: str = ""  # parts of a recording that are read one after another, each with one speaker
     mark: str = ""  # the member that shows that a word is a mark: its value begins with `punct` or is the mark
     skip: str = ""  # a document or segment with this member, or with `member=value`, is not final
     start: str = ""  # a segment's member with the time from which the times of its words count
-    lists: str = ""  # a segment's list of begins, or of (begin, end) pairs; after a space, its list of durations
+    lists: str = ""  # paths of a segment's list of begins or of (begin, end) pairs, and of its list of durations
     stays: str = ""  # members whose texts are not words of the transcript
     pieces: bool = False  # segments are words or pieces of words: a segment may continue the previous word
-    again: bool = False  # a segment with words and speakers but no text may repeat all earlier words
+    again: bool = False  # a segment with words and speakers but no text may repeat the stream's earlier words
 
 
 class Word(NamedTuple):
@@ -229,7 +229,7 @@ class Shape:
         return first, first + last if is_length else last
 
     def spans(self, segment: Any, words: list[Word]) -> list[Span]:
-        """Return begin and end of each of the `words`. If there are no words, return the times in the segment's
+        """Return the begin and end of each of the `words`. If there are none, return the times in the segment's
         `lists`, which belong to the words of the segment's text."""
         start = seconds(self._start(segment), self._unit)
         if self.row.lists:

@@ -72,7 +72,7 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
 
 
 def said_of(row: JsonFormat) -> str:
-    """Return a message that states which members a guessed format reads."""
+    """Return a message that states which members are read in a guessed format."""
     text = f"{row.words}.{row.word}" if row.words else row.text
     path = f"{row.segments}.{text}".strip(".")
     speaker = f", speakers from {row.speaker}" if row.speaker else ""
@@ -115,9 +115,9 @@ def _name_of(value: dict[str, Any], names: tuple[str, ...], kind: type = object,
 
 def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", without: Iterable[int] = ()
            ) -> Counter[str]:
-    """Count, for each member name, the texts of several words that were not read and therefore stay unchanged.
+    """Count, for each member name, the texts with several words that were not read and therefore stay unchanged.
 
-    used     the texts that were read
+    used     the holder and the key of each text that was read
     stays    names of members whose texts are not words of the transcript
     without  the `id` of each value that is not searched
     """
@@ -150,7 +150,7 @@ def _has_numbers(value: Any) -> bool:
 
 
 def has_times(values: list[Any]) -> str:
-    """Return the name of a member that has a time and a common name for begin times; empty if there is none."""
+    """Return the name of a member that contains a time and is named like a begin time; empty if there is none."""
     for _, value in _objects(values):
         if name := _name_of(value, BEGINS, time=True):
             return name

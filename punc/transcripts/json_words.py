@@ -19,7 +19,8 @@ FROM, WHO = getter("from|start_time|time"), getter("speaker|speaker_label|name")
 
 
 def joined(texts: list[Text]) -> list[Text]:
-    """Mark each text, except the first, as joined to the previous text unless a space or a bracket separates them."""
+    """Mark each text, except the first, as joined to the previous text unless there is a space between them or the text
+    begins with a bracket."""
     found = texts[:1]
     for before, text in pairwise(texts):
         blank = BEGINS_WITH_BLANK.match(text.text) or BEGINS_WITH_BLANK.match(before.text[-1:])
@@ -75,7 +76,8 @@ def with_said(texts: list[Text], said: list[Text]) -> list[Text]:
 
 
 def by_word(texts: list[Text]) -> list[Text]:
-    """Split each text into one text per word. The first word gets the start time, and the last word the end time."""
+    """Split each text into texts of one word. The first word gets the start time of the text, and the last word gets
+    its end time."""
     found = []
     for text in texts:
         words = split(text.text)
@@ -90,8 +92,8 @@ def known(time: float, other: float) -> float:
 
 
 def _same_words(old: list[str], new: list[str]) -> list[int]:
-    """Return, for each old word, the index of the equal new word, or of a new word that replaces it between two equal
-    words; -1 if there is none."""
+    """Return, for each old word, the index of the equal new word, or of the new word that replaces it if the words on
+    both sides are equal; -1 if there is neither."""
     number = [-1, *align_words(old, new).ref_to_hyp.tolist(), len(new)]
     equal = [True, *(i >= 0 and new[i] == word for word, i in zip(old, number[1:])), True]
     found = []
@@ -116,7 +118,8 @@ def in_order_of(texts: list[Text], said: list[Text]) -> list[Text] | None:
 
 
 def with_speakers(texts: list[Text], labels: list[Any]) -> list[Text]:
-    """Return the texts with speakers. A text without a speaker gets the speaker of the turn in which it begins."""
+    """Return the texts with speakers. A text without a speaker gets the speaker of the turn in which it begins.
+    `labels`: the start time and the speaker of each turn."""
     turns = []
     for label in labels:
         begin, name = seconds(FROM(label)), WHO(label)

@@ -96,7 +96,8 @@ def _sami(source: Source) -> Iterator[Stretch]:
 
 
 def read_eaf(source: Source) -> Transcript:
-    """Read an annotation file of ELAN. Each tier is one speaker. Tiers that depend on another tier stay unchanged."""
+    """Read an annotation file of ELAN. Each tier is a stream. Its participant, or else its id, is the
+    speaker. Tiers that depend on another tier stay unchanged."""
     slots = {}
     for slot in map(attributes, SLOT.findall(source.text)):
         slots[slot.get("time_slot_id", "")] = number(slot.get("time_value", ""), 1000)

@@ -1,7 +1,7 @@
 """Reads plain text. Refuses tables, logs and other structured files, because marks would damage their structure.
 
-An empty line ends a stream; any other line end counts as a space. A name with a colon at the start of a line is a
-speaker.
+An empty line ends a stream; any other line end counts as a space. A name and a colon at the start of a line are a
+speaker label.
 """
 
 import re

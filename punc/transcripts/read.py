@@ -31,7 +31,7 @@ def transcript_of(source: Source, form: str = "", tier: str = "", timed: bool = 
 
     form   `text`, or empty to detect the format from the content
     tier   the name of the tier with the words, in a TextGrid
-    timed  prefer words with times in JSON, even if a text without times has more information, such as marks
+    timed  in JSON, prefer words with times to a text without times, even if the text has marks or more words
 
     Raises InputError for a broken file, an unknown format, and a file with text but no word that can be read.
     """
@@ -67,9 +67,9 @@ def word_times(path: StrPath, tier: str = "",
     """Map each id under `path` to a function that reads the id's timing.
 
     If `path` is a file with one of ENDINGS, or a directory that contains such files, the ids are the file names without
-    the ending. If a directory has files with several of these endings, only the first ending in ENDINGS counts.
-    Otherwise, `path` is read as a CTM. Raises InputError if two files have the same name, and whenever
-    `CtmIndex` does. The functions raise InputError like `read_timing`.
+    the ending. If a directory has files with several of these endings, only the files with the ending that comes first
+    in ENDINGS are read. If there are no files with these endings, `CtmIndex` reads `path`. Raises InputError if two
+    files have the same id, and whenever `CtmIndex` does. The functions raise InputError like `read_timing`.
     """
     path = Path(path)
     found = sorted(path.rglob("*")) if path.is_dir() else [path]

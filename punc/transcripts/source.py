@@ -132,8 +132,8 @@ class Stretch(NamedTuple):
 class TextReader:
     """Cuts stretches of a file into texts at markup and at speaker labels.
 
-    markup   matches the parts of a text that are not words. Its group `time` matches the start time of the next word,
-             `voice` matches the speaker's name, and `blank` matches markup that ends a word, such as `<br>`
+    markup   matches the parts of a stretch that are not words. Its group `time` matches the start time of the next
+             word, `voice` matches the speaker's name, and `blank` matches markup that ends a word, such as `<br>`
     dashes   whether a dash at the beginning of a line begins a turn
     escapes  pairs of a text and its form in the file, such as a doubled quote
     """
@@ -180,7 +180,7 @@ class TextReader:
             self.texts[-1] = self.texts[-1]._replace(end=stretch.end)
 
     def read_label(self, line: str) -> None:
-        """Read a line without times. If the line is a speaker label, this speaker speaks next."""
+        """Read a line without times. If the line is a speaker label, the speaker that it names speaks next."""
         label = find_label(line, self._dashes)
         if label and label.name and not line[label.size:].strip():
             self._speaker = label.name

@@ -1,8 +1,9 @@
 """Finds speaker labels at the start of lines: `John Smith:`, `[SPEAKER_00]:`, `(speaker 0)`, `Anna  1:02:10`, `>>`.
 
-The rules cover television captions, minutes of meetings, and diarization. A name has up to five words. The first begins
-with a capital; the others may also be numbers or particles, such as `van`. A time, with or without brackets, or
-pronouns such as `(she/her)` may follow the name.
+The rules cover television captions, minutes of meetings, and the output of diarization. A name has up to five words.
+The first begins with a capital; the others may also be numbers or particles, such as `van`. A time, with or
+without brackets, or pronouns such as `(she/her)` may follow the name. A telephone number counts as a name. A user name
+in lower case counts only if the file has labels of other kinds.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Reads TextGrids of Praat and of aligners, in the long and the short form.
 
-The tiers of words have a name in WORD_TIERS, such as `words`, or such a name after that of a speaker: `speaker - words`
+A tier of words has a name in WORD_TIERS, such as `words`, which may follow the name of a speaker: `speaker - words`
 (Montreal Forced Aligner). If there are no such tiers, all interval tiers are read, except tiers of parts of words, such
 as phones. If several tiers are read, each is a speaker. An interval may contain many words. Other tiers stay unchanged.
 
@@ -53,8 +53,8 @@ def find_tiers(source: Source) -> list[Tier]:
 
 
 def choose_tiers(source: Source, tiers: list[Tier], name: str = "") -> list[Tier]:
-    """Return the tiers called `name` or, if there are none, `SPEAKER - name` for any speaker. If `name` is empty,
-    return the tiers of words (see the module docstring). Raises InputError if there are none."""
+    """Return the tiers called `name` or, if there are none, those called `SPEAKER - name`, for any speaker. If `name`
+    is empty, return the tiers of words (see the module docstring). Raises InputError if no tier fits."""
     for wanted in [name] if name else WORD_TIERS:
         chosen = [tier for tier in tiers if tier.name == wanted or tier.name.lower() == wanted.lower()] or \
             [tier for tier in tiers if tier.name.lower().endswith(f" - {wanted.lower()}")]

@@ -1,7 +1,7 @@
 """A transcript: the texts of a file with their times and speakers, and the words of the texts.
 
 A reader splits a file into texts: for example, words in JSON, lines of a cue, or the words of a CTM. Each text has
-a place in a document. After punctuation, the document is written with new texts in these places.
+a place in a document. When the transcript has been punctuated, the document is written with new texts in these places.
 """
 
 import math
@@ -56,7 +56,7 @@ class Document(Protocol):
     rated: bool  # whether the file can store the probability of each word's label
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
-        """Replace the text at `place`, and store the probability of its label unless this is NaN."""
+        """Replace the text at `place`. If the file is `rated`, also store the probability, unless it is NaN."""
 
     def content(self) -> str:
         """Return the text of the whole file."""
@@ -166,8 +166,8 @@ def words_of(texts: Sequence[Text], script: Script = BLANKS_BETWEEN) -> Words:
 
 def _turns(speaker: np.ndarray, streams: np.ndarray, segments: np.ndarray, begun: np.ndarray) -> np.ndarray:
     """Return where a turn begins, bool (W,): the speaker changes or, if the speaker is unknown, `begun` is true. The
-    first word of a stream never begins a turn. Nor does a single word between two words of another speaker in one
-    segment, because its speaker is probably a diarization error."""
+    first word of a stream never begins a turn. Nor does a single word between two words of a different speaker in one
+    segment, because the single word's speaker is probably a diarization error."""
     turns, known = begun & (speaker < 0), np.flatnonzero(speaker >= 0)
     if len(known):
         who, segment = speaker[known], segments[known]
@@ -223,8 +223,8 @@ def _new_pieces(words: Words, new: Sequence[str]) -> list[str]:
 
 
 def _write_repeat(document: Document, repeat: Repeat, script: Script, *forms: tuple[list[str], Sequence[str]]) -> None:
-    """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms` consists of two pairs
-    of old and new texts: first the pieces, then the words."""
+    """Write new words into the texts of `repeat`, which repeat words of the transcript. `forms`: the old and the
+    new pieces, then the old and the new words."""
     if list(forms[-1][1]) == forms[-1][0]:
         return  # no word changed, so a repeat is left alone, even if its words differ from the transcript's
     split_texts = [script.split(text) for _, text in repeat.texts]

@@ -14,7 +14,7 @@ def lines(paths: Iterable[Path]) -> Iterator[tuple[int, str]]:
     continue across files.
 
     A file whose first line does not begin with `#doc` is cut into documents of LINES lines, and a line `#doc` is
-    yielded before each. Raises InputError if such a file contains a `#doc` line.
+    yielded before each document. Raises InputError if such a file contains a `#doc` line.
     """
     number = 0
     for path in paths:

@@ -6,7 +6,7 @@ from punc.data.labels import LabelSet, with_capital
 
 
 def capitals(token: str, words: Sequence[str]) -> list[bool]:
-    """Return for each spoken word of a token whether it gets a capital. Both words of `Asia-Pacific` get one."""
+    """Return for each spoken word of a token whether the word gets a capital. Both words of `Asia-Pacific` get one."""
     lower, at, found = token.lower(), 0, []
     if len(lower) != len(token):  # İ becomes two characters in lower case, so indices in `lower` do not fit `token`
         return [token[:1].isupper()] * len(words)
@@ -23,6 +23,7 @@ def with_capitals(token: str, words: Sequence[str]) -> list[str]:
 
 
 def cased(names: Sequence[str], flags: Sequence[bool], labels: LabelSet) -> list[str]:
-    """Return the names of the labels, with a capital if the flag is true: COMMA becomes CAP_COMMA, and so on."""
+    """Return the names of labels. Where the flag is true, the label gets a capital: COMMA becomes CAP_COMMA, for
+    example."""
     upper = {label.name: labels.reading(label.marks[:1], capital=True) for label in labels if not label.capital}
     return [upper[name] if flag else name for name, flag in zip(names, flags, strict=True)]
