@@ -4,7 +4,7 @@ Prints the card of a bundled model: what the model is, what it was trained on, a
 
 CARDS     one line per system: its name, its use, and its architecture, separated by tabs
 TEMPLATE  the text of the card, with the placeholders {system}, {use}, {model}, {scale} and {columns}; a line
-          `| {SET} description |` becomes a row of figures, or is left out if RESULTS.tsv has no result of SYSTEM on SET
+          `| {SET} description |` becomes a row of SYSTEM's figures, or is left out if RESULTS.tsv has none for SET
 """
 
 import re

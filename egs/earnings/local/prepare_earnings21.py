@@ -2,9 +2,9 @@
 
 Writes the references of Earnings-21 (DIR/transcripts/nlp_references) as the data directory OUT/test_ref. For each
 NAME=SYSTEM, such as `test_asr=rev/kaldi`, writes the words of the ASR output (DIR/output/SYSTEM/ctm) as the data
-directory OUT/NAME_words, and the words with their times as CTMs in OUT/NAME_ctm. All words are in spoken form. `punc
-pauses` and `punc project` add pauses and labels later. A call that is missing from any input is left out of all sets,
-and its name is printed.
+directory OUT/NAME_words, and the words with their times as CTMs in OUT/NAME_ctm. All words are in spoken form. Later,
+`punc pauses` adds pauses, and `punc project` adds labels to the ASR output. A call that has no reference, or no output
+of one of the SYSTEMs, is left out of all sets, and its name is printed.
 """
 
 import sys

@@ -3,12 +3,13 @@
 Writes the force-aligned transcripts of Earnings-22 (DIR/transcripts/force_aligned_nlp_references) as
 
 OUT/train_pauses, OUT/dev               data directories with pauses
-OUT/train_pauses_clean, OUT/dev_clean   these calls without fillers, which engines leave out
+OUT/train_pauses_clean, OUT/dev_clean   the same calls without fillers, which engines leave out
 OUT/earnings22.txt                      the text of the remaining calls
 
-A call of which less than half is aligned is only used as text. Of the others, sorted by name, every tenth is dev. The
-first stage is not trained on the second stage's calls: on its own training text, its features and posteriors are better
-than on test calls, and a second stage trained on such text would trust them too much.
+If fewer than half of a call's tokens have times, the call is used only as text. The other calls are sorted by name, and
+every tenth is dev. The second stage is trained on the calls with pauses, and the first stage is not: its features and
+posteriors are better on its own training text than on test calls, so a second stage that is trained on the same text
+would trust them too much.
 """
 
 import sys
@@ -38,8 +39,8 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
-    """Write the sets. Print which calls are only used as text. Raises InputError if too few calls are aligned for a dev
-    set."""
+    """Write the sets. Print which calls are used only as text. Raises InputError if so few calls are aligned that there
+    is no dev set."""
     calls = {call: read_nlp(path) for call, path in
              call_files(directory / "transcripts" / "force_aligned_nlp_references", ".aligned.nlp").items()}
     train, dev = division(calls)
@@ -57,7 +58,7 @@ def prepare(directory: Path, labels: LabelSet, out: Path) -> None:
 
 
 def write_set(path: Path, calls: dict, labels: LabelSet) -> None:
-    """Write a data directory with pauses. Print the size of the set, and each call with implausible pauses or times."""
+    """Write a data directory with pauses. Print its size, and the names of calls with implausible pauses or times."""
     total = Counter()
 
     def lines():

@@ -1,9 +1,9 @@
 """usage: prepare_engines.py DIR REF-DIR LABELS OUT ENGINE …
 
 Converts the output of commercial engines for the test calls (DIR/output/ENGINE/*.nlp). For each engine, OUT/ENGINE is a
-data directory with its words, its own punctuation, and the pauses from its word times; OUT/ENGINE_words contains the
-same words and pauses without the punctuation. Calls that are not in REF-DIR are left out, and their names are printed.
-All words are in spoken form, as in the references.
+data directory with the engine's words and punctuation, and with pauses that are computed from its word times.
+OUT/ENGINE_words contains the same words and pauses without the punctuation. Calls that are not in the data directory
+REF-DIR are left out, and their names are printed. All words are in spoken form, as in the references.
 """
 
 import sys
@@ -19,7 +19,7 @@ from punc.data.labels import LabelSet
 
 
 def prepare(directory: Path, reference: Path, labels: LabelSet, out: Path, engines: Sequence[str]) -> None:
-    """Write the sets. Raises InputError if an engine has no transcript for a call of the reference."""
+    """Write the sets. Raises InputError if an engine's transcript is missing for a call in `reference`."""
     wanted = [stream for stream, _ in DataDir(reference).streams()]
     for engine in engines:
         files = call_files(directory / "output" / engine)

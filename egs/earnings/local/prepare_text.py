@@ -1,7 +1,7 @@
 """usage: prepare_text.py FILE … >OUT
 
-Writes punctuated text for the first stage as spoken words with their marks, by the rules of utils/calls/spoken.py.
-`#doc` lines are kept and `#speaker` lines dropped.
+Converts punctuated text for the first stage to spoken words with their marks, by the rules of utils/calls/spoken.py.
+`#doc` lines are kept, and `#speaker` lines are dropped.
 """
 
 import sys
@@ -14,7 +14,7 @@ from punc.bin.script import run_script
 
 
 def spoken_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a file in spoken form, dropping bytes that are not UTF-8."""
+    """Yield the lines of a file, except `#speaker` lines, in spoken form. Drop bytes that are not UTF-8."""
     text_of = SpokenText()
     with open_input(path) as file:
         for line in file:

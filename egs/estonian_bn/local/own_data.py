@@ -7,10 +7,11 @@ Makes a data directory from your own broadcasts. SET-DIR contains punctuated tra
     text    a Kaldi data directory whose `text` has marks: `UTT Tere õhtust, Aktuaalne Kaamera.`;
             utt2spk, segments, wav.scp and reco2file_and_channel are kept if they exist
     *.trs   files of Transcriber
-    *.txt   one text for each recording; the text and its TextGrid have the same name
+    *.txt   one text for each recording; its name is that of its TextGrid, or that of the recording in the CTM
 
-SET-DIR also contains the times of the words: `ctm` (the output of get_train_ctm.sh in the alignment's directory, or a
-link to it), `*.ctm`, or `*.TextGrid`. With --times, the script only prints where the times are, for `punc pauses`.
+SET-DIR also contains the times of the words: `ctm`, `*.ctm`, or `*.TextGrid`. `ctm` can be a link to the file that
+get_train_ctm.sh writes to the alignment directory. With --times, the script only prints the path that `punc pauses`
+needs: that of `ctm` if it exists, otherwise SET-DIR.
 """
 
 import sys

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """usage: local/prepare_corpus.py CORPUS-DIR OUT-DIR
 
-Cuts the corpus into the sets of the recipe: texts for the first stage, OUT-DIR/<source>.{train,dev}.txt, and words with
-pauses, OUT-DIR/pauses.{train,dev,test}.txt. All have `#doc` lines.
+Divides the corpus into the sets of the recipe: texts for the first stage, OUT-DIR/<source>.{train,dev}.txt, and words
+with pauses, OUT-DIR/pauses.{train,dev,test}.txt. All of these files have `#doc` lines.
 
-- For the text sources edt, estner and fiction, dev is every 20th document, from the 10th on. For bn, train and
-  dev are the files train.txt and dev.txt of raw_data. Empty lines separate the broadcasts of bn; its marks, spelt
-  `,COMMA`, become plain marks.
-- The corpus file pauses.dev.txt, one broadcast, is the test set. pauses.train.txt consists of five broadcasts, one per
-  line. Each broadcast is cut into news items. Dev gets the items that begin in the first fifth of the first broadcast's
-  words, in the second fifth of the second broadcast's words, and so on, so that train and dev both contain headlines,
-  reports, sports and weather. A news item ends at a period with a pause of 2 s or more: in such pauses, a jingle is
-  played, a recorded report begins, or the place changes. The parts of a broadcast before and after its dev items are
-  two streams of train.
+- For the text sources edt, estner and fiction, dev consists of documents 10, 30, 50, … For bn, train and dev are the
+  files train.txt and dev.txt of raw_data. Empty lines separate the broadcasts in these two files, and each broadcast
+  becomes a document. Marks such as `,COMMA` become plain marks.
+- raw_data contains six broadcasts with pauses. The one in pauses.dev.txt is the test set. The other five, one per line
+  of pauses.train.txt, are for train and dev. Each of these five is cut into news items. Dev gets the items that begin
+  in the first fifth of the first broadcast's words, in the second fifth of the second broadcast's words, and so on, so
+  that train and dev both contain headlines, reports, sports and weather. A news item ends at a period with a pause of
+  2 s or more: in such pauses, a jingle is played, a recorded report begins, or the broadcast moves to another place.
+  The text before the dev items of a broadcast and the text after them, if there is any, are separate streams of train.
 """
 
 import re
@@ -43,7 +43,7 @@ def documents(path: Path) -> Iterator[str]:
 
 
 def broadcasts(path: Path) -> Iterator[str]:
-    """Yield each broadcast of a text of raw_data as a document: a `#doc` line, and the text with plain marks."""
+    """Yield each broadcast in a file of raw_data as a document: a `#doc` line, and the text with plain marks."""
     for i, text in enumerate(filter(str.strip, re.split(r"\n\s*\n", read(path))), 1):
         yield f"#doc {path.stem}{i}\n{SPELT_MARK.sub(lambda mark: mark[1], text).strip()}\n"
 
@@ -55,13 +55,13 @@ def items(broadcast: str) -> list[str]:
 
 
 def words(text: str) -> int:
-    """Count the words of a text in which each word has a pause, `<sil=SECONDS>`."""
+    """Count the words of a text with pauses: `<sil=SECONDS>` follows each word."""
     return text.count("<sil=")
 
 
 def split(broadcast: str, part: int, parts: int) -> tuple[str, str, str]:
-    """Return the text before a broadcast's dev items, the dev items, and the text after them. The broadcast's
-    words are divided into `parts` equal parts; dev items are those that begin in part number `part`, from 0."""
+    """Return the text before a broadcast's dev items, the dev items, and the text after them. The broadcast's words are
+    divided into `parts` equal parts. Dev items are those that begin in part number `part`, counted from 0."""
     before, dev, after, at, total = "", "", "", 0, words(broadcast)
     for item in items(broadcast):
         if at * parts < part * total:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/guess_case.py LABELS-FILE CASED-DATA-DIR OUT-DIR DATA-DIR …
 
-Joins CASED-DATA-DIR with the lower-case directories DATA-DIR, whose capitals it guesses. A word gets a capital at the
-beginning of a sentence. Inside sentences, a word gets a capital if it has one in more than half of its occurrences
-inside the sentences of the cased text; its neighbours make no difference.
+Guesses the capitals of the lower-case directories DATA-DIR, and joins these directories with CASED-DATA-DIR. A word
+gets a capital at the beginning of a sentence. Inside a sentence, a word gets a capital if it has one in more than half
+of its occurrences inside the sentences of CASED-DATA-DIR, whatever the neighbouring words are.
 """
 
 import sys
@@ -17,9 +17,9 @@ from punc.data.labels import LabelSet
 
 
 def slots(data: DataDir, labels: LabelSet) -> Iterator[tuple[Utterance, list[bool]]]:
-    """Yield each utterance, and for each of its words whether it begins a sentence.
+    """Yield each utterance, and for each of its words whether the word begins a sentence.
 
-    Raises InputError if the directory has no labels, or labels that are not in the label set.
+    Raises InputError if the directory has no labels, or if one of its labels is not in the label set.
     """
     if not data.has_labels:
         raise InputError("no labels", "add the file punct", data.path)
@@ -51,7 +51,7 @@ def with_case(data: DataDir, labels: LabelSet, words: set[str]) -> Iterator[Utte
 
 
 def together(sets: Sequence[tuple[DataDir, Iterable[Utterance]]]) -> Iterator[Utterance]:
-    """Yield the utterances of all directories. Each directory's name becomes a prefix of its ids."""
+    """Yield the utterances of all directories. Ids of utterances and streams get the directory's name as a prefix."""
     named = sorted(((data.path.name, utterances) for data, utterances in sets), key=lambda pair: pair[0].encode())
     for name, utterances in named:
         for utterance in utterances:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: local/sentences.py LABELS-FILE DATA-DIR OUT-DIR
 
-Writes the data directory with each sentence as a separate stream, for models that are given the sentence boundaries. A
-sentence ends at a mark that ends sentences, and at the end of its stream.
+Copies DATA-DIR to OUT-DIR and makes each sentence a separate stream, for models that are given the sentence boundaries.
+A sentence ends at a mark that ends sentences, or at the end of a stream of DATA-DIR.
 """
 
 from collections.abc import Iterator

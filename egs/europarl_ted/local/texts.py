@@ -2,17 +2,18 @@
 """usage: local/texts.py CORPUS-DIR OUT-DIR
 
 Writes the corpora as prose, OUT-DIR/{train,dev,test}_{europarl,ted,conll}.txt, with a line `#doc NAME` before each
-document. Each document is in only one set, and so is each sitting of the Parliament, because its debates continue from
-one document to the next.
+document. Each document is in only one set. All documents of a sitting of the Parliament are in the same set, because
+debates continue from one document to the next.
 
 - europarl: train contains the sittings up to June 2011, dev those of 4 and 5 July 2011, and test the later sittings.
-  `#speaker` lines are dropped. Single quotes around phrases, which are usual in Europarl, become double quotes
+  `#speaker` lines are dropped. Single quotes around phrases, which are common in Europarl, become double quotes
   (`quoted`).
 - ted: train2012 is train, dev2012 is dev, and the eight talks of test2011 are test.
 - europarl and ted: text in parentheses is dropped, because nobody said it: (Applause), (PSE), (The sitting was closed
   at 12.30).
-- conll: the files train, valid and test, cut into documents. Sentences without a small letter are dropped: headlines
-  and places with dates (`BRUSSELS 1996-08-22`). They are written in capitals, so a model cannot learn case from them.
+- conll: train, dev and test are the files train, valid and test, cut into documents. Sentences without a small letter
+  are dropped: headlines and places with dates (`BRUSSELS 1996-08-22`). A model cannot learn from them which words have
+  capitals.
 """
 
 import re
@@ -35,7 +36,7 @@ PARTS = "train", "dev", "test"
 
 
 def europarl(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yield the part (train, dev or test) and the text of each line of the debates."""
+    """Yield, for each line of the debates, its part (train, dev or test) and its text."""
     part = ""
     for line in lines(corpus / "europarl/europarl.en.txt"):
         if line.startswith("#doc"):
@@ -56,8 +57,8 @@ def quoted(line: str) -> str:
     """Replace single quotes around phrases with double quotes.
 
     A closing quote looks like the apostrophe of `citizens' rights`. So a phrase ends at the first closing quote that
-    does not follow an s, or, if there is none before the next phrase, at the first closing quote of any kind. A phrase
-    without a closing quote does not change.
+    does not follow an s. If there is no such quote before the next phrase, the phrase ends at its first closing quote
+    of any kind. A phrase without a closing quote does not change.
     """
     if "'" not in line and "’" not in line:
         return line
@@ -72,7 +73,7 @@ def quoted(line: str) -> str:
 
 
 def ted(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yield the part and the text of each segment of the talks."""
+    """Yield, for each segment of the talks, its part (train, dev or test) and its text."""
     for part, file in TALKS.items():
         for line in lines(corpus / "iwslt_ted" / file):
             for name, segment in documents_and_segments(line):
@@ -80,7 +81,7 @@ def ted(corpus: Path) -> Iterator[tuple[str, str]]:
 
 
 def conll(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yield the part and the text of each sentence of the newswire."""
+    """Yield, for each sentence of the newswire, its part (train, dev or test) and its text."""
     for part, file in zip(PARTS, ("train", "valid", "test")):
         documents, words = 0, []
         for line in [*lines(corpus / f"conll2003/{file}.txt"), ""]:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """usage: local/check_projection.py CORPUS-DIR LABELS-FILE
 
-Compares the labels that `punc project` gives to the ASR output of test2011 with the published labels.
+Compares two sets of labels for the ASR output of test2011: those from `punc project` and those published.
 
 The published test2011asr was not made by projection alone: a person wrote its commas and question marks into the ASR
 source (…SLT…comma.xml), and its periods are where the segments of this source end. So three of the printed figures
-matter: agreement on all labels; agreement without commas; and in how many of the differing slots the published label
-equals the label in the ASR source, which means that it does not come from an alignment. The first two figures measure
-the projection; the third shows where the differences come from.
+matter. The agreement on all labels and the agreement without commas measure the projection. The third figure shows
+where the differences come from: it counts the differing slots whose published label is the label in the ASR source.
+Such a label does not come from an alignment.
 
-The rules of `punc.timing.align` agree best. Of 12,822 slots, 137 differ. If the unmatched words in a stretch of errors
-are always put at its end, 217 slots differ; if always at its beginning, 141. If inserted words come before the mark,
-189 slots differ.
+The rules of `punc.timing.align` agree best with the published labels: 137 of 12,822 slots differ. If the unpaired words
+in a stretch of errors are always its last words, 217 slots differ; if they are always its first words, 141. If words
+that are inserted between two matched words come before the mark, not after it, 189 slots differ.
 """
 
 import tempfile
@@ -30,7 +30,8 @@ CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")  # the published files 
 
 
 def read(path: Path, labels: LabelSet) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return all words of a data directory, their label numbers, and an array with 1 at the end of each utterance."""
+    """Return all words of a data directory, their label numbers, and an array that is 1 at the last word of each
+    utterance and 0 at all others."""
     utterances = list(DataDir(path).utterances())
     words = [word for u in utterances for word in u.words]
     numbers = np.array([labels.index(name) for u in utterances for name in u.labels])

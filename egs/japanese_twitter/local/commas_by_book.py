@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/commas_by_book.py LABELS BOOKS REFERENCE-DIR SYSTEM-DIR
 
-Prints a line for each book of a test set of single sentences: its number of characters per comma, and the precision,
-recall and F1 of a system's commas in percent. The books with the rarest commas come first. Three more lines sum up the
-first, second and last third of the books.
+Prints a line for each book of a test set of single sentences: how many sentences and how many characters per comma the
+book has, and the precision, recall and F1 of a system's commas in percent. The books in which commas are rarest come
+first. Three more lines sum up the first, middle and last third of the books.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,8 @@ HEADER = ("book", "sentences", "characters a comma", "precision", "recall", "F1"
 
 
 class Commas(NamedTuple):
-    """Counts of sentences and characters, and of commas in the reference, in the system's output, and in both."""
+    """Counts of sentences and characters, and of commas in the reference, in the system's output, and at the same slot
+    of both."""
 
     sentences: int = 0
     characters: int = 0
@@ -52,9 +53,10 @@ def counts(reference: Sequence[str], system: Sequence[str]) -> Commas:
 
 
 def by_book(books: dict[str, str], reference: str, system: str) -> dict[str, Commas]:
-    """Return the counts of each book, from two data directories. `books` maps a sentence's key to its book.
+    """Return the counts of each book, from the data directories of the reference and of the system's output. `books`
+    maps a sentence's key to its book.
 
-    Raises InputError if the directories differ in their words, or if a sentence is in no book.
+    Raises InputError if the words of the directories differ, or if a sentence is in no book.
     """
     found: dict[str, Commas] = {}
     for correct, restored in zip_longest(DataDir(reference).utterances(), DataDir(system).utterances()):

@@ -2,15 +2,16 @@
 """Makes the texts of all sets, OUT-DIR/*.txt, from books, posts, and files with one or more sentences per line.
 
     *_single   texts of one sentence
-    *_multi    texts of 2 to 5 of these sentences: those of a book or post in order, others in random order
+    *_multi    the same sentences, 2 to 5 in each text: those of a book or post in order, others in random order
 
-train_* and dev_* have texts of all kinds; test_books_*, test_posts_* and test_sentences_* have texts of one kind.
+train_* and dev_* mix books, posts and sentences of the other files. test_books_*, test_posts_* and test_sentences_*
+keep them apart.
 
 Books are held out as whole works: no work is in two sets. Works are sorted by a hash of their names; the first ones
 are test, the next ones dev. Only the first HELD_OUT sentences of a held-out work are used; its other sentences are in
-no set. In other files, each run of RUN lines goes to one set, drawn at random, because neighbouring lines may be
-translations of one sentence. Of sentences that differ only in their marks, only the first is used; test is filled
-first, then dev.
+no set. The other files are cut into runs of RUN lines, and each run goes to a random set as a whole, because
+neighbouring lines may be translations of the same sentence. Test is filled first, then dev, then train. Of sentences
+that differ only in their marks, only the first that is found is used.
 """
 
 import random
@@ -47,12 +48,13 @@ def read(path: str, reader: SentenceReader, post: bool) -> list[list[Line]]:
 
 
 def read_books(path: str, reader: SentenceReader) -> list[list[Line]]:
-    """Return each work of a file as a run. Raises InputError for text before the first #doc."""
+    """Return each work of a file as a run. Raises InputError for text before the first #doc line."""
     return [[Line(work, True)] for work in read_works(path, reader).values()]
 
 
 def read_works(path: str, reader: SentenceReader) -> dict[str, list[Sentence]]:
-    """Return the works of a file, sorted by a hash of the name. Raises InputError for text before the first #doc."""
+    """Return the works of a file by name, sorted by a hash of the name. Raises InputError for text before the first
+    #doc line."""
     works: dict[str, list[Sentence]] = {}
     name = ""
     for line in lines_of(path, reader):
@@ -82,8 +84,9 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
            works: int = 0) -> dict[str, dict[str, list[Line]]]:
     """Divide the runs of each kind into sets. Return the lines of each set and kind.
 
-    From each kind, a set takes the next runs until it has at least the number of sentences in `sizes`. All other runs
-    go to train; if `works` is not 0, train gets only the next `works` books. Each sentence is used only once.
+    `sizes` maps each set except train to a number of sentences. In the order of `sizes`, each set takes runs of every
+    kind until it has at least this number of sentences of the kind. All other runs go to train; if `works` is not 0,
+    train gets only the next `works` books. Each sentence is used only once.
     """
     seen: set[str] = set()
     left = {kind: iter(runs) for kind, runs in kinds.items()}
@@ -97,7 +100,8 @@ def divide(kinds: dict[str, list[list[Line]]], sizes: dict[str, int],
 
 
 def take(runs: Iterator[list[Line]], size: int, most: int, seen: set[str]) -> list[Line]:
-    """Take runs until they have at least `size` new sentences. Use at most `most` sentences of each line or book."""
+    """Take runs until they have at least `size` sentences whose keys are not in `seen`. Return the lines with only
+    these sentences, at most `most` per line or book, and add their keys to `seen`."""
     lines, count = [], 0
     while count < size and (run := next(runs, None)) is not None:
         for line in run:
@@ -116,7 +120,7 @@ def together(lines: Sequence[Line], rng: random.Random) -> list[list[Sentence]]:
     """Join the sentences of lines into texts of several sentences.
 
     Lines whose sentences belong together are cut into texts. The sentences of other lines are joined in random order.
-    When lines are cut, single sentences may remain; they are joined in random order with each other. A sentence left
+    When lines are cut, single sentences may remain; these are joined with one another in random order. A sentence left
     over at the end is in no text.
     """
     texts, alone = [], {True: [], False: []}

@@ -13,14 +13,15 @@ OPENING, CLOSING = "「『（(【《〈“", "」』）)】》〉”"
 
 
 class Sentence(NamedTuple):
-    """A sentence as written, and its key: the tokens, without marks, as one string."""
+    """A sentence as written, and its key. The key is the tokens of the sentence, without marks, as one string."""
 
     text: str
     key: str
 
 
 class Line(NamedTuple):
-    """The sentences of a line. `together` is true if they belong together because they are from one post or book."""
+    """The sentences of a line of text or of a whole book. `together` is true for a post or book: its sentences belong
+    together."""
 
     sentences: list[Sentence]
     together: bool
@@ -29,11 +30,12 @@ class Line(NamedTuple):
 class SentenceReader:
     """Splits lines into sentences.
 
-    A sentence ends after 。, ？ or ！ outside brackets. If closing brackets directly follow such a mark, the sentence
-    ends after them only if the line ends or an opening bracket follows. Text after the last sentence is dropped.
+    A sentence ends after 。, ？ or ！ outside brackets. If one of these marks is the last character inside brackets,
+    the sentence ends after the closing brackets, but only if the line ends there or an opening bracket follows. Text
+    after the last sentence of a line is dropped.
 
-    line_breaks  how a post's line breaks (BREAK) are read. "stop": a line break ends a sentence, and 。 is added if
-                 there is no mark. "drop": line breaks are ignored
+    line_breaks  how a post's line breaks (BREAK) are read. "stop": a line break ends a sentence, unless it follows a
+                 comma, and 。 is added to a line without a mark at its end. "drop": line breaks are ignored
     """
 
     def __init__(self, labels: LabelSet, line_breaks: str):
@@ -77,7 +79,7 @@ class SentenceReader:
 
 
 def ended(split: Split) -> bool:
-    """Return whether the text ends with 。, ？ or ！, which closing brackets may follow."""
+    """Return whether the text ends with 。, ？ or ！, or with one of these marks and closing brackets."""
     for token, label in zip(reversed(split.tokens), reversed(split.labels)):
         if label in ENDS:
             return True

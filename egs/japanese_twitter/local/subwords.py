@@ -4,13 +4,13 @@
        local/subwords.py detokenize DATA-DIR SUBWORD-DIR OUT-DIR
 
 Makes subwords of one or more characters with a unigram model of `sentencepiece` (Kudo 2018, "Subword Regularization",
-section 3.2). They become the words of a data directory, so that every model and store for words can read them.
+section 3.2). Subwords become the words of a data directory, so that all models and stores for words can use them.
 
-    train        trains SUBWORDS, a model of at most SIZE subwords, on a data directory whose words are characters
+    train        trains SUBWORDS, a model of at most SIZE subwords, on DATA-DIR, whose words are characters
     tokenize     writes DATA-DIR to OUT-DIR with subwords as words, without pauses. The slot of a subword is after its
                  last character. Marks inside a subword are lost; their number is printed
-    detokenize   writes DATA-DIR, whose words are characters, with the labels of SUBWORD-DIR, which has the same texts
-                 in subwords. A mark is written only after the last character of a subword
+    detokenize   copies DATA-DIR, whose words are characters, to OUT-DIR with the labels of SUBWORD-DIR, which contains
+                 the same texts in subwords. A mark is written only after the last character of a subword
 
 Latin words, numbers, and characters of several code points are always separate subwords.
 """
@@ -44,7 +44,7 @@ def as_text(words: list[str]) -> str:
 
 
 def train(data: DataDir, out: Path, size: int, seed: int) -> None:
-    """Train subwords on at most MAX_TEXTS texts, drawn at random. Raises InputError if `size` is too small."""
+    """Train a subword model on at most MAX_TEXTS texts, drawn at random. Raises InputError if `size` is too small."""
     kept, rng = [], random.Random(seed)
     for n, utterance in enumerate(data.utterances()):
         if n < MAX_TEXTS:
@@ -76,7 +76,7 @@ def read(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def tokenized(utterances: Iterator[Utterance],
               model: sentencepiece.SentencePieceProcessor) -> Iterator[tuple[Utterance, list[int]]]:
-    """Yield each utterance, and after how many of its words (characters) each subword ends.
+    """Yield each utterance, and for each of its subwords the number of words (characters) up to the subword's end.
 
     Raises InputError if the subwords do not add up to the words.
     """
@@ -111,7 +111,8 @@ def tokenize(subwords: Path, data: DataDir, out: Path) -> None:
 
 
 def detokenize(data: DataDir, subwords: DataDir, out: Path) -> None:
-    """Write `data` with the labels of `subwords`. Raises InputError if the two have different texts."""
+    """Copy `data` to `out` with the labels of `subwords`. Raises InputError if `subwords` has no labels or contains
+    different texts."""
     if not subwords.has_labels:
         raise InputError("no labels", "punctuate it first: punc punctuate", subwords.path / "punct")
 

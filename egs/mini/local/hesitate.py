@@ -1,9 +1,9 @@
 """Prepares a text for the synthesiser: makes some marks silent, adds hesitations, and draws the length of every pause.
 
 If a text were read with all its marks, the pauses would reveal them. So a quarter of the commas and a twentieth of the
-full stops are silent, and one in forty slots without a mark has a hesitation. A hesitation is a silence; one in three
-begins with "um" or "uh". The pause lengths of different marks overlap. The result depends only on the text and the
-seed.
+full stops are silent, and one in forty slots without a mark has a hesitation. A hesitation is a silence; before one in
+three of these silences, the speaker says "um" or "uh". Pauses at different marks can be equally long. The result
+depends only on the text and the seed of the random numbers.
 """
 
 import math
@@ -30,7 +30,7 @@ class Said(NamedTuple):
     """A word as the synthesiser says it.
 
     spoken   the word without its mark
-    word     the word of the text in lower case; None for a filler, which is not in the text
+    word     the same word in lower case, or None for a filler, which is not in the text
     mark     the mark that the synthesiser sees after the word (a comma for a hesitation); "" if there is none
     pause    seconds of silence inserted after the word; 0 if there is no mark
     """
@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 def read_token(token: str) -> tuple[str, str]:
-    """Return the word and the mark of a token. Raises ValueError unless it is a word with at most one mark."""
+    """Return the word and the mark of a token. Raises ValueError if the token is not a word with at most one mark."""
     match = TOKEN.fullmatch(token)
     if not match:
         raise ValueError(token)
@@ -52,8 +52,8 @@ def read_token(token: str) -> tuple[str, str]:
 def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[list[Said]]:
     """Return the words that the synthesiser says for each non-empty line of a text.
 
-    Raises InputError, naming the file `path`, for a token that is not a word with at most one mark, and for a text
-    without words.
+    Raises InputError, which names the file `path`, if a token is not a word with at most one mark, or if the text has
+    no words.
     """
     said = []
     for number, line in enumerate(lines, 1):
@@ -70,7 +70,7 @@ def say(lines: Iterable[str], random: Random, path: str | None = None) -> list[l
 
 
 def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
-    """Yield a word and anything said in the slot after it. Four random numbers are drawn for every slot."""
+    """Yield a word and, if there is one, the filler after it. Every call draws four random numbers."""
     happens, filled, which, length = (random.random() for _ in range(4))
     if mark:
         heard = "" if happens < SILENT.get(mark, 0) else mark
@@ -85,7 +85,8 @@ def _slot(word: str, mark: str, random: Random) -> Iterator[Said]:
 
 
 def _pause(mark: str, quantile: float) -> float:
-    """Return the length of a pause in seconds, rounded to milliseconds. The lengths are log-normal."""
+    """Return the given quantile of the pause lengths at a mark, in seconds, rounded to milliseconds. The lengths are
+    log-normally distributed."""
     median, deviation = PAUSES[mark]
     # Without the limits, a few pauses would be extremely short or long.
     spread = NormalDist().inv_cdf(min(max(quantile, 0.001), 0.999))

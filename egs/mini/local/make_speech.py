@@ -1,9 +1,10 @@
 """usage: make_speech.py JOB NJ TEXT-DIR WORK-DIR
 
 For every NJ-th text of TEXT-DIR, starting with the JOB-th, makes the speech WORK-DIR/wav/NAME.wav, the word times
-WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which describes the speech. A
-text is finished if its info is newer than the text. The columns of info: name, voices, tempo, signal-to-noise ratio in
-dB, seconds, number of words, and number of words without a time.
+WORK-DIR/ref/NAME.ctm, the ASR output WORK-DIR/asr/NAME.ctm, and last WORK-DIR/info/NAME, which describes the speech. If
+this info file is not older than the text, the text is finished and is skipped. The info file has these columns: the
+text's name, the voices, the tempo, the signal-to-noise ratio in dB, the length of the speech in seconds, the number of
+words, and the number of words without a time.
 """
 
 import os
@@ -27,7 +28,7 @@ SEED = 1
 
 
 def make(path: Path, work: Path, sphinx: Sphinx) -> None:
-    """Make all files of one text, the info last."""
+    """Make all files of one text, the info file last."""
     name = path.stem
     with open_input(path) as file:
         lines = say(file.read().decode().splitlines(), Random(f"{SEED} said {name}"), str(path))
@@ -72,7 +73,7 @@ def write_wav(path: Path, samples: np.ndarray) -> None:
 
 
 def is_done(path: Path, info: Path) -> bool:
-    """Return whether the info of a text is newer than the text."""
+    """Return whether the info file of a text exists and is not older than the text."""
     return info.is_file() and os.stat(info).st_mtime >= os.stat(path).st_mtime
 
 

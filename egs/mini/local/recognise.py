@@ -1,4 +1,4 @@
-"""Cuts a text into chunks of several lines for pocketsphinx to align and recognise; computes the times of the lines."""
+"""Cuts the speech of a text into chunks of one or more lines for pocketsphinx, and computes when each line starts."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -7,8 +7,8 @@ MIN_CHUNK = 8.0  # s; the decoder subtracts each chunk's cepstral mean, and the 
 
 
 def chunks(lengths: Sequence[int], rate: int) -> list[range]:
-    """Return ranges of lines, each at least MIN_CHUNK long. `lengths`: samples per line. Lines left over at the end
-    join the last range."""
+    """Return the chunks as ranges of lines. A chunk lasts at least MIN_CHUNK, unless the whole text is shorter. Lines
+    left over at the end join the last chunk. `lengths`: samples per line."""
     cuts, start = [], 0
     for line in range(len(lengths)):
         if sum(lengths[start:line + 1]) >= MIN_CHUNK * rate:

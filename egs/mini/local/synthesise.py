@@ -26,7 +26,8 @@ SEARCH = 0.15  # s; `_quietest` begins its search this long before the start of 
 
 
 class Setting(NamedTuple):
-    """How a text is spoken: flite's voices, which take turns; tempo factor; signal-to-noise ratio in dB, or None."""
+    """How a text is spoken: flite's voices, which take turns; the tempo factor; and the signal-to-noise ratio in dB, or
+    None if there is no noise."""
 
     voices: tuple[str, ...]
     tempo: float
@@ -71,7 +72,7 @@ def _line(line: Sequence[Said], voice: str, work: Path) -> np.ndarray:
 
 
 def _flite(part: Sequence[Said], voice: str, work: Path) -> tuple[np.ndarray, list[tuple[float, float]]]:
-    """Return the samples of a sentence, trimmed, and the start and end of each pause in seconds."""
+    """Return the trimmed samples of a sentence, and the start and end, in seconds, of each pause inside it."""
     text = " ".join(said.spoken + said.mark for said in part)
     run = ["flite", "-voice", voice, "-psdur", "-t", text, "-o", work / "flite.wav"]
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
@@ -92,7 +93,7 @@ def inner_pauses(printed: str) -> list[tuple[float, float]]:
 def _quietest(samples: np.ndarray, begin: float, end: float) -> int:
     """Return the index of the sample in the middle of the quietest 20 ms near a pause.
 
-    flite's times of pauses are up to 0.1 s off for diphone voices.
+    For diphone voices, the pause times that flite prints are off by up to 0.1 s.
     """
     width = RATE // 50
     first = max(int((begin - SEARCH) * RATE), 0)

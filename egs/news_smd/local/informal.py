@@ -1,20 +1,20 @@
 """Makes informal questions and statements from real sentences, in place of the paper's in-house set "DSAT".
 
-A sentence is used if it has at most MAX_WORDS words and no word of conf/formal_words.txt. A statement must also contain
-a word of PERSONAL. Each sentence is made informal in these steps. Each choice depends only on the text
-(`texts.chance`):
+A sentence is used if it has 2 to MAX_WORDS words, no word of conf/formal_words.txt, and no `?` inside. A statement must
+also contain a word of PERSONAL. Random choices depend only on the text (`texts.chance`). A sentence is made informal in
+these steps:
 
 1. `and`, `but`, `so`, `now`, `well` or `then` is dropped at the beginning.
 2. Some statements are turned into questions:
    - by inversion: you can come → can you come? I am late → are you late?
    - or with `do`: you want, we need → do you want, do we need? I think → do you think?
-   - or, in one of every TAGGED statements, by adding a tag: …, right? …, ok?
+   - or, for one in TAGGED statements that do not begin with `I`, by adding a tag: …, right? …, ok?
 3. A question may lose its auxiliary (you want to play tennis?), and then also its subject (want to play tennis?).
    A statement may lose its subject (was running late.), and then also `am` or `is` (running late.).
-4. Words are replaced by informal ones, as in conf/informal_words.txt (obtain: get; do not: don't). Replacements
-   that are marked rare there (going to: gonna) are made in only one in RARE sentences.
-5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED statements gets a
-   comma and a closing word (…, thanks. …, ok.).
+4. Words are replaced by the informal ones in conf/informal_words.txt (obtain: get; do not: don't). A replacement that
+   the file marks as rare (going to: gonna) is made in only one in RARE sentences.
+5. One in GREETED sentences begins with a greeting and a comma (hey, hi, ok). One in THANKED of the other statements
+   gets a comma and a closing word or phrase (…, thanks. …, see you.).
 """
 
 import re
@@ -128,7 +128,7 @@ def as_question(tokens: list[str], text: str) -> list[str]:
 
 
 def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
-    """Drop words at the beginning of a sentence that can be left out in speech."""
+    """Drop the beginning of a sentence, if speakers can leave it out."""
     if question:
         return shorter_question(tokens)
     tokens = [*SPLIT.get(tokens[0], tokens[0]).split(), *tokens[1:]]
@@ -138,7 +138,8 @@ def shortened(tokens: list[str], question: bool, text: str) -> list[str]:
 
 
 def shorter_question(tokens: list[str]) -> list[str]:
-    """Shorten a question: do you want to go → want to go; are you coming → you coming. Others do not change."""
+    """Shorten a question: do you want to go → want to go; are you coming → you coming. Keep questions that do not have
+    this form."""
     if len(tokens) < 4 or tokens[0] not in ASKED or tokens[1] not in PEOPLE:
         return tokens
     both = tokens[1] == "you" and one_in(2, "both", " ".join(tokens))

@@ -5,12 +5,12 @@ Writes the sets of experiments 3 and 4, one text per line, made from sentences o
 Train, dev and test have different documents, and a sentence that occurs several times is used only once.
 
     {train,dev,test}_matched  single sentences: TRAIN of them in train, HELD-OUT in each of dev and test; fewer if there
-                              are not enough questions. Half of each source's sentences are questions.
+                              are not enough questions. Half of the sentences from each source are questions.
     {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters. About half of the sentences are
-                              questions. About half of the questions are in related texts, whose sentences follow one
-                              another in a document. The other questions are joined at random with each other and with
-                              statements of any document. There are at most TRAIN texts in train, and at most HELD-OUT
-                              in dev and in test.
+                              questions. 37 % of the questions are in related texts, whose sentences follow one another
+                              in a document. The other questions are joined at random with one another and with
+                              statements from any document. There are at most TRAIN texts in train, and at most HELD-OUT
+                              in each of dev and test.
 """
 
 from collections import Counter
@@ -35,14 +35,15 @@ def set_of(document: str) -> str:
 
 
 def documents(sentences: Path, source: str, name: str, seen: set[bytes]) -> Iterator[list[str]]:
-    """Yield the sentences of each document of `source` in the set `name`. "" is a gap or a repeated sentence."""
+    """Yield the sentences of each document of `source` that is in the set `name`. An empty string stands for a gap or a
+    repeated sentence."""
     for document, texts in read_documents(sentences / f"{source}.txt"):
         if set_of(f"{source} {document}") == name:
             yield [text if text and new(text, seen) else "" for text in texts]
 
 
 def new(text: str, seen: set[bytes]) -> bool:
-    """Return whether a text is new. Add it to `seen`."""
+    """Return whether the key of a text is not in `seen`. Add the key to `seen`."""
     before = len(seen)
     seen.add(key(text))
     return len(seen) > before
@@ -59,12 +60,13 @@ def balanced(sources: list[list[list[str]]], number: int) -> list[str]:
 
 
 def fits(sentences: Iterable[str]) -> bool:
-    """Return whether the sentences together fit into a text."""
+    """Return whether a text of these sentences has at most MAX_TEXT characters."""
     return len(" ".join(sentences)) <= MAX_TEXT
 
 
 def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
-    """Yield runs of sentences around a random half of a document's questions. Add these sentences to `used`."""
+    """Yield runs of neighbouring sentences around questions of a document, and add these sentences to `used`. A random
+    half of the questions is tried, but no run is possible around some of them."""
     free = [bool(text) for text in document]
     for i, text in enumerate(document):
         if not free[i] or not is_question(text) or chance("related", text) < 0.5:
@@ -86,8 +88,8 @@ def related(document: list[str], used: set[str]) -> Iterator[list[str]]:
 
 
 def unrelated(sentences: list[str]) -> Iterator[list[str]]:
-    """Join consecutive sentences into texts. A sentence that does not fit begins the next text. Texts with only one
-    sentence are left out."""
+    """Join neighbouring items of `sentences` into texts. A sentence that does not fit begins the next text. Texts with
+    only one sentence are left out."""
     text: list[str] = []
     for sentence in sentences:
         size = SENTENCES[int(chance("size", text[0]) * len(SENTENCES))] if text else 1

@@ -4,12 +4,12 @@
 Writes the short messages that could have been dictated: OUT gets a line `id<TAB>text` for each, in the order of the
 corpus. texts.py cleans the characters. Then these rules are applied in order:
 
-- Emoticons after a space or a mark, and some after a letter, are dropped: :) ;-) (: =D :p ^^ <3 xD. If an emoticon at
-  the end follows marks, these marks count as the end.
-- Several marks at the end become one: QUESTION if there is a `?`, else PERIOD (`!`, `..`, `!!!`).
+- Emoticons after a space or a mark, and some after a letter, are dropped: :) ;-) (: =D :p ^^ <3 xD. So marks before an
+  emoticon at the end of a message count as marks at the end.
+- The marks at the end become one: QUESTION if one of them is `?`, otherwise PERIOD (`!`, `..`, `!!!`).
 - A message is left out if it has no mark at the end; if it has `..` or the end of another sentence inside; if it has
   characters that nobody says (# < > * / …), as in the corpus's <#> and <DECIMAL>; if its beginning is cut off
-  (sentences.py); or if it has a one-digit number, which often stands for a word (`2` for to).
+  (see sentences.py); or if it has a one-digit number, which often stands for a word (`2` for `to`).
 - A message is left out if it has a word that is not standard. A standard word occurs at least MIN_COUNT times in news,
   europarl and ted, or is in conf/spoken_words.txt; and it is not in conf/written_words.txt. Numbers, and times such as
   7:30 and 7pm, are standard.
@@ -68,7 +68,7 @@ class MessageFilter:
         return "" if reason else text
 
     def _judge(self, message: str) -> tuple[str, str]:
-        """Return the text of a message, and the reason why it is left out, or "" if it is kept."""
+        """Return the text of a message, and the reason why the message is left out; the reason is "" if it is kept."""
         message = EMOTICON.sub(" ", clean(message)).strip()
         end = END.search(message)
         if not end:

@@ -4,22 +4,23 @@
 Writes the sets of experiments 1 and 2, one text per line; train and dev are in random order:
 
     train_mixture, dev_mixture        three kinds of texts, described below; one in DEV documents is used for dev
-    train_in_domain, dev_in_domain    the same texts, and messages: 0.3 % of the texts, or fewer if messages run out
-    test_messages                     half of all messages: those with ids in conf/sms_test_ids. The other messages are
-                                      used in train_in_domain and dev_in_domain
-    europarl                          text for a language model: three in four europarl documents. Only the other
-                                      europarl documents are made informal
+    train_in_domain, dev_in_domain    the same texts, and 3 messages for every 1,000 texts, or fewer if messages run out
+    test_messages                     half of the texts in MESSAGES: those with ids in conf/sms_test_ids. The messages
+                                      of train_in_domain and dev_in_domain are from the other half
+    europarl                          sentences of three in four europarl documents, for a language model. Informal
+                                      texts are made only from the other europarl documents
 
 The mixture has
 
 - NEWS sentences of news; if NEWS is 0, all sentences.
-- SYNTHETIC informal texts, which informal.py makes from ted and europarl. Half of the texts are questions, made from
-  questions or, if there are too few questions, from statements. If SYNTHETIC is 0, the number of texts is chosen so
-  that 18.9 % of the news and informal texts are questions, as in the paper.
+- SYNTHETIC informal texts, which informal.py makes from ted and europarl. Half of the texts are questions, or fewer if
+  too few can be made. Questions are made from real questions and, if these are too few, also from statements. If
+  SYNTHETIC is 0, the number of informal texts is calculated so that, if half of them are questions, 18.9 % of the news
+  sentences and informal texts are questions, as in the paper.
 - CONVERSATION sentences of podcasts, of which 18.9 % are questions. If CONVERSATION is 0, as many sentences are used
-  as this share allows.
+  as are available with this percentage of questions.
 
-No text of the mixture occurs twice, and none is also a message.
+No text of the mixture occurs twice, and no text is the same as a message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,7 +41,7 @@ FROM_STATEMENT = 2  # one in this many statements becomes a question
 
 
 def read_kept_messages(path: Path) -> dict[str, str]:
-    """Return the texts of messages by their ids, from the output of messages.py."""
+    """Read the output of messages.py. Return a dictionary from the ids of the messages to their texts."""
     with open_input(path) as file:
         lines = [decode_line(line, path, number).split("\t") for number, line in enumerate(file, 1)]
     return dict(lines)
@@ -69,7 +70,8 @@ def held_out(document: str) -> bool:
 
 
 def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
-    """Yield each distinct sentence of a file: whether it is dev, and the sentence."""
+    """Yield, for each sentence of a file that is not in `seen`, whether it belongs to dev, and the sentence. Add the
+    sentence to `seen`."""
     for document, texts in read_documents(path):
         for text in texts:
             if text and (digest := key(text)) not in seen:
@@ -78,7 +80,8 @@ def news(path: Path, seen: set[bytes]) -> Iterator[tuple[bool, str]]:
 
 
 def synthetic(paths: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, bool, str]]:
-    """Yield each distinct informal text: whether it is dev, whether it was made from a question, and the text."""
+    """Yield, for each informal text that is not in `seen`, whether it belongs to dev, whether it was made from a
+    question, and the text. Add the text to `seen`."""
     informal = Informal()
     for path in paths:
         for document, texts in read_documents(path):
@@ -96,15 +99,15 @@ def is_other(path: Path, document: str) -> bool:
 
 
 def other(path: Path, seen: set[bytes]) -> Iterator[str]:
-    """Yield the sentences of the documents for the language model. Sentences that are in another set are left out."""
+    """Yield the sentences of the documents for the language model. Sentences in `seen` are left out."""
     for document, texts in read_documents(path):
         if is_other(path, document):
             yield from (text for text in texts if text and key(text) not in seen)
 
 
 def conversation(path: Path, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Choose at most `number` sentences of podcasts, of which the fraction QUESTIONS are questions. Return whether each
-    sentence is in dev, and its text."""
+    """Choose at most `number` sentences of podcasts (0: as many as possible), of which the fraction QUESTIONS are
+    questions. Return for each of them whether it is in dev, and the sentence."""
     found = list(news(path, seen))
     questions = [item for item in found if is_question(item[1])]
     statements = [item for item in found if not is_question(item[1])]
@@ -120,7 +123,7 @@ def choose(items: list, number: int) -> list:
 
 
 def mixture(sentences: Path, number_news: int, number: int, seen: set[bytes]) -> list[tuple[bool, str]]:
-    """Return the texts of the mixture, and for each text whether it is in dev."""
+    """Return for each news sentence and informal text of the mixture whether it is in dev, and the text."""
     found = list(news(sentences / "news.txt", seen))
     chosen = choose(found, number_news) if number_news else found
     questions = sum(is_question(text) for _, text in chosen)

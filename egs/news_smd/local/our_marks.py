@@ -2,9 +2,10 @@
 """usage: local/our_marks.py COUNTS PUBLISHED
 
 Estimates the overall F1 that the published systems would have on our test sets, and prints it in the row format of
-PUBLISHED, a table of published figures. The overall F1 depends on how many of the marks are commas, which are harder.
-The precision and recall of each mark depend less on this. COUNTS is a Markdown file with the tables that
-local/count_sets.py printed.
+PUBLISHED, a table of published figures. The overall F1 depends on how many of the marks are commas, which are harder to
+restore. The precision and recall of each mark depend less on the test set, so the published values are combined with
+the numbers of marks in our test sets. COUNTS is a Markdown file with these numbers, in tables that local/count_sets.py
+printed.
 """
 
 import re
@@ -18,7 +19,7 @@ SUFFIX = " (our marks)"
 
 
 def marks_of(path: str) -> dict[str, dict[str, int]]:
-    """Read how often each mark occurs in each set from the tables in a Markdown file."""
+    """Read the tables in a Markdown file. Return how often each mark occurs in each set."""
     marks, header = {}, []
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -33,10 +34,11 @@ def marks_of(path: str) -> dict[str, dict[str, int]]:
 
 
 def overall_f1(published: Mapping[str, float], marks: Mapping[str, int]) -> float:
-    """Return the overall F1 that a system would have on text with these numbers of marks, given its precision and
-    recall of each mark. All figures are in percent.
+    """Return the overall F1 that a system would have on text with the numbers of marks in `marks`, given the precision
+    and recall of each mark in `published`. F1, precision and recall are in percent.
 
-    The recall gives the number of correct marks. This number, divided by the precision, is the number of output marks.
+    The recall times the number of marks in the text is the number of correct marks. The number of correct marks divided
+    by the precision is the number of marks in the output.
     """
     found = {mark: number * published[f"{mark}.R"] for mark, number in marks.items()}
     written = sum(100 * correct / published[f"{mark}.P"] for mark, correct in found.items() if correct)

@@ -6,14 +6,13 @@ the format), with a `#doc` line before each document and an empty line where som
 OUT-DIR/words.txt, the words of news, europarl and ted with their counts.
 
 - news: Reuters-21578 without ticker symbols such as <BA>; a company name in <…> is kept.
-- europarl: without speakers.
+- europarl and podcasts: a line that names the speaker becomes an empty line.
 - ted: the talks of train2012 and dev2012 from the cased XML, without text in parentheses such as (Laughter); and
-  train_extra, more talks in LREC format. Its talks are not separated, so every 1,000 sentences form a document. A
-  clitic is joined to the word before it (`do n't` becomes `don't`).
-- podcasts: without speakers. A change of speaker becomes an empty line, as in europarl.
+  train_extra, more talks in LREC format. In train_extra, talks are not separated, so every 1,000 sentences form a
+  document, and each clitic is joined to the word before it (`do n't` becomes `don't`).
 - messages: each message is a document. Every `.`, `?` or `!` before a space ends a sentence, whatever follows. Some
-  messages in the corpus lack the beginning up to an apostrophe (`m walking`), so sentences that begin with a word of
-  CUT_OFF are left out.
+  messages in the corpus lack everything up to the first apostrophe (`m walking` for I'm walking), so sentences that
+  begin with a word of CUT_OFF are left out.
 """
 
 import re
@@ -92,7 +91,7 @@ def messages(corpus: Path, reader: SentenceReader) -> Iterator[str]:
 
 
 def read_messages(corpus: Path) -> Iterator[tuple[str, str]]:
-    """Yield the id and the text of each message. The second message with the id 123 becomes 123.2."""
+    """Yield the id and the text of each message. The second message with the id 123 gets the id 123.2."""
     path, seen = corpus / "news_smd/nus_sms_en.tsv", Counter()
     for number, line in enumerate(read_text(path), 1):
         fields = line.split("\t", 5)

@@ -1,18 +1,19 @@
 """usage: make_podcasts.py REPOSITORY >OUT
 
 Writes the Markdown transcripts in REPOSITORY as prose: a line for each paragraph, `#doc NAME` before each document, and
-`#speaker NAME` before each paragraph that names its speaker. REPOSITORY is a clone of
-github.com/thechangelog/transcripts, for podcasts/changelog.txt, or of github.com/bitcointranscripts/bitcointranscripts,
-for podcasts/bitcoin.txt.
+`#speaker NAME` before each paragraph that names its speaker. For podcasts/changelog.txt, REPOSITORY is a clone of
+github.com/thechangelog/transcripts; for podcasts/bitcoin.txt, it is a clone of
+github.com/bitcointranscripts/bitcointranscripts.
 
-- A speaker is a bold name with a colon at a paragraph's start (`**Name:**`), or a plain one (`Name:`).
-- Headings, lists, quotes, tables, code, front matter and URLs are left out. A link is replaced by its text. Bracketed
-  notes and times are removed: `[laughter]`, `\\[03:54\\]`.
+- A paragraph names its speaker if it begins with a name and a colon, in bold (`**Name:**`) or plain (`Name:`).
+- Headings, lists, quotes, tables, images, code, front matter and URLs are left out. A link is replaced by its text.
+  Bracketed notes and times are removed: `[laughter]`, `\\[03:54\\]`.
 - A document is left out if it has fewer than 300 words; if it has fewer than 6 or more than 35 marks per 100 words; if
-  it is a translation (`NAME.zh.md`); or if its front matter says that a machine made it or that it needs a review.
-  README.md, CONTRIBUTING.md and files whose names begin with `_` are also left out.
+  it is a translation (`NAME.zh.md`); or if its front matter says that a machine transcribed it or that it needs a
+  review. README.md, CONTRIBUTING.md and files whose names begin with `_` are also left out.
 
-The repositories grow, so a copy made today is larger than the one used for RESULTS.md; stage 0 shows the difference.
+The repositories grow, so a file made today has more lines than the file used for RESULTS.md, and stage 0 of run.sh
+stops. To use the longer file, write `~` before its entry in conf/en/corpus.txt: then stage 0 only prints a warning.
 """
 
 import re
@@ -39,7 +40,7 @@ MARK = re.compile(r"[.,;:?!](?=\s|$)")
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the spoken paragraphs of a Markdown text, with `#speaker NAME` before each that names its speaker."""
+    """Yield the spoken paragraphs of a Markdown text, and `#speaker NAME` before a paragraph that names its speaker."""
     text = CODE.sub("", FRONT.sub("", text))
     for block in re.split(r"\n\s*\n", text):
         if LEFT_OUT.match(block):

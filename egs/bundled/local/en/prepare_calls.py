@@ -1,17 +1,18 @@
 """usage: prepare_calls.py CORPUS LABELS MARKS OUT
 
-Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT. By the rules of utils/calls, the words are
-converted to spoken form and the calls are divided into sets:
+Writes Earnings-22 and Earnings-21 with capitals as data directories in OUT. The rules of utils/calls convert the words
+to spoken form and divide Earnings-22 into training and dev calls. OUT contains these directories:
 
 calls, dev_calls                training and dev calls of Earnings-22, with pauses
-calls_clean, dev_calls_clean    these calls without fillers, which engines leave out
-calls_text                      all calls of Earnings-22 except dev, with fillers, without pauses
-earnings_ref                    the references of Earnings-21; pauses are added later
-kaldi_words, kaldi_ctm          the output of Rev's Kaldi system: its words, and CTMs with their times
-ENGINE, ENGINE_words            each engine's output with pauses: with its own marks, and without marks
+calls_clean, dev_calls_clean    the same calls without fillers, which engines leave out
+calls_text                      all calls of Earnings-22 except the dev calls, with fillers, without pauses
+earnings_ref                    the reference transcripts of Earnings-21; pauses are added later
+kaldi_words, kaldi_ctm          the output of Rev's Kaldi system for Earnings-21: its words, and CTMs with their times
+ENGINE                          the output of each commercial engine for Earnings-21, with its own marks and with pauses
+ENGINE_words                    the same output without marks
 
-Earnings-22 is the training data and is read with the label set LABELS. Earnings-21 is the test data and is read with
-the label set MARKS of egs/earnings, so that the figures of the two recipes can be compared.
+Earnings-22 is the training and dev data. Its marks are read with the label set LABELS. Earnings-21 is the test data.
+Its marks are read with MARKS, the label set of egs/earnings, so that the figures can be compared with that recipe's.
 """
 
 import sys
@@ -59,9 +60,11 @@ def earnings21(directory: Path, labels: LabelSet, marks: LabelSet, out: Path) ->
 
 def write(path: Path, calls: dict[str, list[Token]], labels: LabelSet, pauses: bool = True,
           marks: LabelSet | None = None) -> None:
-    """Write calls as a data directory of spoken words with labels of the set `labels`, and print its size. Do nothing
-    if the directory exists. Marks are read with the label set `marks` (default: `labels`); capitals are added to the
-    labels.
+    """Write calls as a data directory of spoken words with labels, and print its size. Do nothing if the directory has
+    been written before.
+
+    The marks are read with the label set `marks`, or with `labels` if `marks` is None. Then each label is replaced by
+    the label of `labels` that has the same mark and the word's case.
     """
     if (path / "punct").is_file():
         return

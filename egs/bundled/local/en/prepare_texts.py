@@ -1,17 +1,18 @@
 """usage: prepare_texts.py CORPUS OUT
 
-Writes the text of podcasts and of Europarl as prose, one stream per document (`#doc` lines):
+Writes the text of podcasts and of Europarl as prose, with a `#doc` line before each document:
 
-OUT/text.txt, OUT/text_more.txt             training: one document in five; all other training documents
+OUT/text.txt                                training: one document in five of each source
+OUT/text_more.txt                           training: all other training documents
 OUT/written.txt                             training documents that stay as written (see below), for the casing table
 OUT/dev_{podcasts,europarl}.txt             dev: documents 50, 150, … of each source
 OUT/{podcasts,europarl}.txt                 test: documents 100, 200, … of each source
 
-ASR systems differ in how they write numbers and compounds. So half of the documents of training and dev are converted
-to spoken words by the rules of utils/calls/spoken.py (numbers spelled out, compounds split). The words of the other
-half, and of test, stay as written. In all documents, a dash between words becomes a comma, and so does an ellipsis
-before a small letter. `#speaker` lines are dropped. In Europarl, text in parentheses is dropped too, because nobody
-said it.
+ASR systems differ in how they write numbers and compounds. So half of the training and dev documents are converted to
+spoken words by the rules of utils/calls/spoken.py (numbers spelled out, compounds split). The words of the other half,
+and of all test documents, stay as written. In all documents, a dash between words becomes a comma, and so does an
+ellipsis before a small letter. `#speaker` lines are dropped. In Europarl, text in parentheses is dropped too, because
+nobody said it.
 """
 
 import contextlib
@@ -43,7 +44,7 @@ def clean(line: str, brackets: bool) -> str:
 
 
 def part(number: int, source: str) -> tuple[str, bool]:
-    """Return the set that gets document `number` (from 1) of a source, and whether to convert it to spoken words."""
+    """Return the set for document `number` (from 1) of a source, and whether its words are converted to spoken form."""
     if number % EVERY in (0, DEV):
         return (f"dev_{source}", number // EVERY % 2 == 1) if number % EVERY else (source, False)
     return "text" if number % MORE == 1 else "text_more", number // MORE % 2 == 1

@@ -1,7 +1,8 @@
 """usage: take_streams.py DATA OUT KEEP N [WITHOUT]
 
-Copies the first KEEP of every N streams of the data directory DATA to the data directory OUT, so that OUT contains all
-sources of DATA. Streams that are also in the data directory WITHOUT are left out and not counted.
+Divides the streams of the data directory DATA into groups of N neighbouring streams, and copies the first KEEP of each
+group to the data directory OUT. So OUT has streams from every part of DATA. Streams that are also in the data directory
+WITHOUT are left out before the other streams are divided into groups.
 """
 
 import sys
