@@ -7,8 +7,8 @@ Train, dev and test have different documents, and a sentence that occurs several
     {train,dev,test}_matched  single sentences: TRAIN of them in train, HELD-OUT in each of dev and test; fewer if there
                               are not enough questions. Half of the sentences from each source are questions.
     {train,dev,test}_multi    texts of 2 to 4 sentences and at most MAX_TEXT characters. About half of the sentences are
-                              questions. 37 % of the questions are in related texts, whose sentences follow one another
-                              in a document. The other questions are joined at random with one another and with
+                              questions. Of the questions, 36 or 37 % are in related texts, whose sentences follow one
+                              another in a document. The other questions are joined at random with one another and with
                               statements from any document. There are at most TRAIN texts in train, and at most HELD-OUT
                               in each of dev and test.
 """
