@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """usage: align_pocketsphinx.py [options] JOB NJ CORPUS-DIR OUT-DIR
 
-Finds the times of words with pocketsphinx, in every NJ-th recording CORPUS-DIR/NAME.wav, starting with the JOB-th. The
-words of NAME.txt are aligned with the recording, and their times are written to OUT-DIR/NAME.ctm. If a recording cannot
-be aligned, for example because the speaker says other words, it is recognised instead; a long recording is cut into
-parts at quiet moments. An existing CTM that is newer than NAME.wav and NAME.txt is kept. align_audio.sh calls this
-script.
+Uses pocketsphinx to find the times of words in every NJ-th recording CORPUS-DIR/NAME.wav, starting with the JOB-th. The
+words of NAME.txt are aligned with the recording, and their times are written to OUT-DIR/NAME.ctm. If the alignment
+fails, for example because the speaker does not say the words of NAME.txt, the recording is recognised, and the
+recognised words are written to OUT-DIR/NAME.ctm instead. For recognition, a long recording is cut into parts at quiet
+moments. An existing CTM that is newer than NAME.wav and NAME.txt is kept. align_audio.sh calls this script.
 
-The phones of a word that is not in the dictionary come from flite, which knows only English. If there is no flite, or
-if other models are given, such a word is left out and has no time.
+The phones of a word that is not in the dictionary come from flite, which knows only English. If flite is not installed,
+or if --hmm, --dict or --lm is given, such a word is left out and gets no time.
 """
 
 import shutil
@@ -27,7 +27,7 @@ from punc.bin.script import run_script
 from punc.timing.pauses import TimedWord
 from punc.transcripts.ctm import write_ctm
 
-# Samples. A recording longer than LONGEST is recognised in parts; all except the last are longer than SHORTEST.
+# Samples. A recording longer than LONGEST is recognised in parts; all parts except the last are longer than SHORTEST.
 LONGEST, SHORTEST = 30 * RATE, 20 * RATE
 QUIET = RATE // 5  # samples; length of the quiet stretch in the middle of which a part ends
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def align(path: Path, words: Sequence[str], out: Path, models: dict[str, str]) -> str:
-    """Write the times of a recording's words. Return a message that says how they were found."""
+    """Write the times of a recording's words. Return a message that says how the times were found."""
     samples, speaks = read_wav(path), not models and shutil.which("flite") is not None
     sphinx = Sphinx(flite_phones if speaks else lambda word: "", **models)
     known = [word for word in words if speaks or sphinx.knows(word)]
@@ -85,7 +85,7 @@ def recognise(sphinx: Sphinx, samples: np.ndarray) -> Iterator[tuple[int, list[H
 
 
 def cut(samples: np.ndarray) -> int:
-    """Return the middle, in samples, of the quietest 0.2 s after SHORTEST."""
+    """Return the index of the sample in the middle of the quietest 0.2 s after SHORTEST."""
     power = np.cumsum(np.square(samples[SHORTEST:].astype(np.float64)))
     return SHORTEST + QUIET // 2 + int((power[QUIET:] - power[:-QUIET]).argmin())
 

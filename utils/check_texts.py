@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """usage: check_texts.py [--times TIMES] [--asr CTM-OR-DIR] [--audio DIR] TEXT-DIR
 
-Checks the data of a recipe: TEXT-DIR must have at least MIN_TEXTS files *.txt. The ids of word times, ASR output and
-recordings must be the names of these files without .txt. Prints how many texts have word times, how many have ASR
-output, and how many have recordings. Lists ids that belong to no text. If only texts are given, fewer texts are enough,
-because split_texts.py can cut them into pieces. utils/new_recipe.sh and stage 0 of its recipes call this script.
+Checks the data of a recipe. TEXT-DIR must have at least MIN_TEXTS files *.txt; if only texts are given, one is enough,
+because split_texts.py can cut it into pieces. In word times, ASR output and names of recordings, a text's id is the
+name of its file without .txt. Prints how many texts have word times, how many have ASR output, how many have
+recordings, and some of the ids that belong to no text. It is an error if none of the ids belongs to a text.
+utils/new_recipe.sh and stage 0 of its recipes call this script.
 """
 
 import sys
@@ -24,7 +25,7 @@ NAMED = 3
 
 
 def texts(folder: Path, least: int) -> dict[str, Path]:
-    """Return the texts by name, in C-locale order. Raises InputError if there are fewer than `least`."""
+    """Return the files of the texts by name, in C-locale order. Raises InputError if there are fewer than `least`."""
     if not folder.is_dir():
         raise InputError("no such directory", "give the directory with the texts: --text DIR", folder)
     paths = list(folder.glob("*.txt"))

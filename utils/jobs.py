@@ -1,4 +1,4 @@
-"""The common part of run.pl and slurm.pl: parses the command line, runs a job with its log, reports failed jobs."""
+"""The common part of run.pl and slurm.pl: parses the command line, runs a job with its log, and reports failed jobs."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ class Call(NamedTuple):
     options   options with their values, in the given order, without those in AT_ONCE
     at_once   maximum number of jobs at a time; if several are given, the smallest, as in Kaldi; None if none is given
     name      the placeholder for the job's number, usually JOB; None for a single job without a number
-    numbers   the jobs' numbers; 1 for a single job
+    numbers   the jobs' numbers; 1 for a single job without a number
     log       the name of the log file, with the placeholder
     command   the command for bash, with the placeholder
     """
@@ -48,7 +48,7 @@ def fail(message: str) -> NoReturn:
 
 
 def parse(arguments: Sequence[str]) -> Call:
-    """Parse a command line: options and job range in any order, then the log and the command. Exits if invalid."""
+    """Parse a command line: options and job range in any order, then log and command. Exits if it is invalid."""
     options, at_once, name, numbers, rest = [], [], None, range(1, 2), list(arguments)
     while len(rest) > 1 or (rest and rest[0].startswith("-")):
         if name is None and re.fullmatch(r"[A-Za-z_]\w*=(\d*|[^/]*:[^/]*)", rest[0]):
@@ -86,7 +86,8 @@ def _job_range(text: str) -> tuple[str, range]:
 
 
 def quote(argument: str) -> str:
-    """Return an argument for bash. Only an argument with spaces is quoted, so that an escaped | or > works."""
+    """Quote an argument for bash if it is empty or contains spaces. Other arguments stay unchanged, so that an escaped
+    | or > works."""
     if re.fullmatch(r"\S+", argument, re.ASCII):  # re.ASCII: bash does not split words at Unicode spaces
         return argument
     return f"'{argument}'" if '"' in argument else f'"{argument}"'

@@ -2,7 +2,8 @@
 """usage: utils/learn_casing.py LABELS-FILE CASED-DATA-DIR OUT [TABLE]
 
 Learns from a cased text (`punc prepare --lowercase false`) how to write words with capitals after the first letter
-(punc.text.casing). Writes these words to OUT, together with the entries of TABLE if one is given.
+(punc.text.casing). Writes the learned spellings to OUT. If TABLE is given, its entries are added; they replace learned
+spellings of the same words.
 """
 
 import os
@@ -27,7 +28,7 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
     The usual spelling must account for at least two thirds of all uses of the word, in lower case or with capitals: CAT
     is not the usual spelling of `cat`, even if most capitalised occurrences are CAT. Utterances without a word in lower
     case are skipped. Memory grows with the number of different words. Raises InputError for a directory without labels,
-    or with labels that are not in the set.
+    or with labels that are not in `labels`.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for data in sets:
@@ -53,7 +54,7 @@ def learn(sets: Iterable[DataDir], labels: LabelSet, min_count: int = 2) -> dict
 
 
 def write_casing(path: str | os.PathLike, table: Mapping[str, str]) -> None:
-    """Write the entries of a table in their order."""
+    """Write the entries of a table to a file, in the table's order."""
     with atomic_file(path) as file:
         file.writelines(f"{plain} {form}\n" for plain, form in table.items())
 

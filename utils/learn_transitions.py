@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """usage: utils/learn_transitions.py LABELS-FILE DATA-DIR WEIGHT OUT
 
-Counts, in a text, how often each label follows each label, and how often each label begins a stream. For each of these
-cases, writes the number that decoding adds to log-posteriors: WEIGHT · log(P(label | previous label) / P(label)).
-Decoding uses the file if it is called `transitions.txt` in the model's directory.
+Counts how often each pair of labels occurs in succession in a text, and how often each label begins a stream. For each
+pair, and for each label at the beginning, writes the number that decoding adds to the label's log-posterior:
+WEIGHT · log(P(label | previous label) / P(label)). Decoding uses the file if it is called `transitions.txt` in the
+model's directory.
 """
 
 from pathlib import Path

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """usage: near_errors.py LABELS-FILE COLLAPSE REFERENCE RECOGNIZED PUNCTUATED
 
-Scores punctuated ASR output near recognition errors and elsewhere. REFERENCE contains the spoken words, RECOGNIZED the
-ASR output with the reference labels, and PUNCTUATED the ASR output with the labels to score. A slot is near an
-error if a word next to it is wrong, or if a word is missing in it. COLLAPSE is as in `punc score`. Prints P, R and F1
-of the collapsed marks or, if COLLAPSE is empty, of all marks.
+Scores punctuated ASR output near recognition errors and elsewhere. Of the three data directories, REFERENCE contains
+the spoken words, RECOGNIZED the ASR output with the reference labels, and PUNCTUATED the ASR output with the labels to
+score. A slot is near an error if the word before or after it is wrong, or if a spoken word is missing between the two.
+COLLAPSE has the format of `--collapse` in `punc score`. Prints P, R and F1 of the collapsed marks or, if COLLAPSE is
+empty, of all marks.
 """
 
 import numpy as np
@@ -19,14 +20,15 @@ from punc.timing.align import align_words
 
 
 def words_and_labels(directory: str, labels: LabelSet) -> tuple[list[str], np.ndarray]:
-    """Return all words of a data directory, and the numbers of their labels."""
+    """Return all words of a data directory, and the index in `labels` of each word's label."""
     utterances = list(DataDir(directory).utterances())
     words = [word for utterance in utterances for word in utterance.words]
     return words, label_numbers(utterances, labels, directory)
 
 
 def near_error(said: list[str], recognized: list[str]) -> np.ndarray:
-    """Return whether each slot of the recognised words is near an error, (N,). The end of the text is not an error."""
+    """Return, for each slot of the recognised words, whether it is near an error, bool (N,). The end of the text counts
+    as a correct word."""
     index = np.full(len(recognized) + 1, -1)  # for each correct word, its index in `said`; else −1
     index[-1] = len(said)
     for i, j in enumerate(align_words(said, recognized).ref_to_hyp):

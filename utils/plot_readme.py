@@ -2,9 +2,9 @@
 """usage: utils/plot_readme.py README OUT-DIR
 
 Draws README.md's table of results as OUT-DIR/results_light.svg and OUT-DIR/results_dark.svg. The table names the
-systems, metrics and sets; the values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled markers are
-for references, hollow ones for ASR output. The committed files were made with `utils/plot_readme.py README.md
-docs/images`.
+systems, metrics and sets; the values come from RESULTS.tsv and conf/published.tsv of the recipes. Filled markers show
+results on references, hollow ones results on ASR output. The committed files were made with `utils/plot_readme.py
+README.md docs/images`.
 """
 
 import io
@@ -41,7 +41,8 @@ def main(readme: Path, out: Path) -> None:
 
 
 def read_rows(readme: Path) -> Iterator[Row]:
-    """Yield the rows of the table under the heading Results. Raises InputError if a row's figures do not exist."""
+    """Yield the rows of the table under the heading Results. Raises InputError if RESULTS.tsv or published.tsv has no
+    value for a system in a row."""
     table = readme.read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     names: set[str] = set()
     for number, line in enumerate(table.splitlines()):
@@ -66,7 +67,7 @@ def read_rows(readme: Path) -> Iterator[Row]:
 
 
 def measured_by(directory: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Return the figures of a page by system and set. The figures of several seeds are averaged."""
+    """Return the values of a page's metrics by system and set. The values of several seeds are averaged."""
     metrics = read_page_data(directory).metrics
     return {key: {name: one.value for name, one in row.items()}
             for key, row in {**metrics, **join_seeds(metrics)}.items()}
@@ -80,7 +81,8 @@ def published(recipe: Path) -> dict[tuple[str, str], dict[str, float]]:
 
 
 def draw(rows: list[Row], colour: str) -> bytes:
-    """Return the plot as SVG. Its text is in `colour` and is not converted to paths. Equal rows give equal bytes."""
+    """Return the plot as SVG, with text in `colour`. The text is not converted to paths. Equal rows give equal
+    bytes."""
     import matplotlib as mpl
 
     figure, panels = new_figure([*PANELS], 8.6, 3.4, colour)

@@ -1,10 +1,10 @@
 """Finds and counts the sentences that held-out texts share with training texts, and can remove them from a text.
 
-A sentence ends at a mark in END that is followed by a space (a full-width mark needs no space), at an empty line, and
-at a line that begins with `#`, which is not itself a sentence. Two sentences are equal if they have the same words;
-case and marks are ignored. Memory grows only with the held-out texts: 16 bytes per sentence. A sentence with a period
-inside, as in `Mr.`, counts as two sentences, and so does a sentence at the border of two parts of a large file
-(`file_parts`).
+A sentence ends at a mark in END before a space or the end of a line (a full-width mark needs neither), at an empty
+line, and before a line that begins with `#`. Such a line is not a sentence. Two sentences are equal if they have the
+same words; case and marks are ignored. Memory grows only with the held-out texts: 16 bytes per sentence. A sentence
+with a period inside, as in `Mr.`, counts as two sentences, and so does a sentence that begins in one part of a large
+file (`file_parts`) and ends in the next.
 """
 
 import os
@@ -40,7 +40,7 @@ class Overlap(NamedTuple):
     """The sentences that a set shares with the training texts.
 
     sentences, words     number of sentences and words in the set
-    repeated             (sentences, words): number of the sentences that are also in training, and of their words
+    repeated             (sentences, words): numbers of sentences that are also in training, and of words in them
     long                 like `repeated`, for sentences of at least `least` words
     frequent             the shared sentences that are most frequent in training, with their counts there
     """
@@ -68,7 +68,8 @@ def digest(words: Iterable[str]) -> int:
 
 def overlap(held_out: Iterable[str | os.PathLike[str]], training: Iterable[str | os.PathLike[str]], least: int,
             nj: int) -> Overlap:
-    """Compare texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in words."""
+    """Compare held-out texts with training texts in `nj` processes. `least`: minimum length of a long sentence, in
+    words."""
     held_out = list(held_out)
     found = np.concatenate([np.zeros((0, 2), np.uint64), *map_ordered(_digests, file_parts(held_out, b"\n"), nj)])
     known, first, number = np.unique(found[:, 0], return_index=True, return_counts=True)
@@ -130,7 +131,7 @@ def _total(number: np.ndarray, lengths: np.ndarray, chosen: np.ndarray) -> tuple
 
 
 def _texts(paths: Iterable[str | os.PathLike[str]], counts: dict[int, int]) -> list[tuple[str, int]]:
-    """Return the words of the sentences with these digests, and their counts, in the order of `counts`."""
+    """Return the words and the count of each sentence whose digest is in `counts`, in the order of `counts`."""
     texts: dict[int, str] = {}
     for part in file_parts(paths, b"\n"):
         if len(texts) == len(counts):

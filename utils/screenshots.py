@@ -43,7 +43,7 @@ def main(report: Path, out: Path) -> None:
 
 
 def take(call: Any, url: str, action: str, done: str, path: Path) -> None:
-    """Open a page, run `action` there, and save a picture when the expression `done` is true."""
+    """Open a page, run the JavaScript `action` there, and save a picture when the expression `done` is true."""
     call("Page.navigate", url=url)
     wait(call, "document.readyState === 'complete'")
     time.sleep(1)  # let the page's scripts run

@@ -1,4 +1,5 @@
-"""Reads the configuration of slurm.pl, in the format of Kaldi's slurm.conf, and converts options to those of sbatch."""
+"""Reads the configuration of slurm.pl, in the format of Kaldi's slurm.conf, and converts slurm.pl's options to options
+of sbatch."""
 
 import os
 import re
@@ -20,7 +21,7 @@ option gpu=* --gres=gpu:$0
 
 
 def read_config(path: str | None) -> tuple[str, dict[tuple[str, str], str], dict[str, str]]:
-    """Read a configuration. Return the command, {(option, value): options of sbatch}, and {option: default value}.
+    """Read a configuration. Return the submit command, {(option, value): options of sbatch}, and {option: default}.
 
     Without a path, read conf/slurm.conf or, if there is no such file, DEFAULTS. Exits if a line is invalid.
     """

@@ -1,6 +1,6 @@
 """Aligns and recognises speech with pocketsphinx, and gets the phones of words from flite.
 
-pocketsphinx is in the extra `speech`. Its bundled models are English; options can name other models.
+pocketsphinx is in the extra `speech`. Its bundled models are for English; `Sphinx` can also use other models.
 """
 
 import re
@@ -37,7 +37,7 @@ class Heard(NamedTuple):
 
 
 def timed(name: str, start: float, heard: Iterable[Heard], confidence: bool) -> Iterator[TimedWord]:
-    """Yield the words of a chunk that begins at `start` seconds, with their times in the recording."""
+    """Yield the words of a stretch that begins `start` seconds into a recording, with their times in the recording."""
     for word, begin, end, sure in heard:
         yield TimedWord(name, "1", round(start + begin / FRAMES, 2), round((end - begin) / FRAMES, 2), word,
                         round(sure, 3) if confidence else None)
@@ -57,7 +57,7 @@ class Sphinx:
     def align(self, samples: np.ndarray, words: Sequence[str], spoken: Sequence[str]) -> list[Heard] | None:
         """Align words with int16 samples. Return the words with their times, or None if they could not be aligned.
 
-        spoken  the words in spoken form, from which their phones are made
+        spoken  each word in spoken form, from which its phones are made if it is not in the dictionary
         """
         noise = np.random.default_rng(0).integers(-FAINT, FAINT + 1, len(samples)).astype(np.int16)
         for beams, audio in ((BEAMS[0], samples), (BEAMS[0], samples + noise), (BEAMS[1], samples + noise)):
@@ -91,7 +91,8 @@ class Sphinx:
 
 
 def _decode(decoder: Any, samples: np.ndarray) -> list[Heard]:
-    """Return the words that a decoder finds, without silences, noises and pronunciation numbers."""
+    """Return the words that a decoder finds, without silences and noises. The number of a pronunciation, as in
+    `read(2)`, is removed."""
     decoder.start_utt()
     decoder.process_raw(samples.astype("<i2").tobytes(), full_utt=True)
     decoder.end_utt()
@@ -109,7 +110,8 @@ def flite_phones(word: str) -> str:
 
 
 def read_wav(path: Path) -> np.ndarray:
-    """Return the int16 samples of a WAV file. Raises InputError unless it has 16 kHz, 16 bit and one channel."""
+    """Return the int16 samples of a file. Raises InputError unless it is a WAV file with 16 kHz, 16 bit and one
+    channel."""
     remedy = f"convert it: sox {path.name} -r 16000 -b 16 -c 1 new/{path.stem}.wav"
     with open_input(path) as opened:
         try:

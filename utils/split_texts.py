@@ -2,13 +2,13 @@
 """usage: split_texts.py [options] TEXT-DIR SPLIT-DIR
 
 Splits the files *.txt in TEXT-DIR into sets. For each set, SPLIT-DIR gets a list of its texts, with one path per line.
-test_ref and dev each get a tenth of the words, and train gets all others. train is split again: tree gets a fifth of
-its words, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are kept, so you can
-edit them, or write train, dev and test_ref yourself; rest and tree are made if they are missing.
+test_ref and dev each get about a tenth of the words, and train gets all others. train is split again: tree gets about a
+fifth of train's words, and rest gets the others. text_sets.py describes the rules. Existing lists in SPLIT-DIR are
+kept, so you can edit them, or write train, dev and test_ref yourself; tree and rest are made if either is missing.
 
 Prints how many texts, words and speakers each set has, how many sentences of test_ref and dev are also in train, and
-the most frequent ones. Also writes this to SPLIT-DIR/counts. Stage 0 of recipes made by utils/new_recipe.sh calls this
-script.
+the most frequent of these sentences. SPLIT-DIR/counts contains the same report. Stage 0 of recipes made by
+utils/new_recipe.sh calls this script.
 """
 
 import os
@@ -112,7 +112,7 @@ def tmp_path(tmp: Path, split: Path) -> Callable[[Path], Path]:
 
 
 def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str, Path]:
-    """Cut texts into pieces. Return the pieces by name. Raises InputError if there are too few pieces."""
+    """Cut texts into pieces. Return the final paths of the pieces by name. Raises InputError if there are too few."""
     words = sum(survey(files.values(), "", nj).words.values())
     (tmp / CUT).mkdir()
     pieces = [piece for path in files.values() for piece in cut_text(path, tmp / CUT, -(-words // PIECES))]
@@ -127,7 +127,8 @@ def cut(files: Mapping[str, Path], tmp: Path, split: Path, nj: int) -> dict[str,
 
 
 def leave_out(args: Namespace, sets: dict[str, list[Path]], tmp: Path, split: Path) -> dict[str, list[Path]]:
-    """Return the sets. A text of train with long sentences of another set is replaced by a copy without them."""
+    """Return the sets. If a text of train has sentences of at least `args.leave_out` words that are also in test_ref or
+    dev, it is replaced by a copy without these sentences."""
     place = tmp_path(tmp, split)
     known = digests((place(path) for name in HELD_OUT for path in sets[name]), args.nj)
     removed, new = Counter[str](), {}
@@ -150,7 +151,7 @@ def add_speakers(found: Survey, table: str) -> None:
 
 
 def read_sets(split: Path) -> dict[str, list[Path]]:
-    """Return the texts of each set. Write rest and tree if one is missing. Raises InputError if a text is in two of
+    """Return the texts of each set. Write tree and rest if either is missing. Raises InputError if a text is in two of
     test_ref, dev and train, or if tree and rest do not add up to train."""
     sets: dict[str, list[Path]] = {}
     seen: dict[str, str] = {}
@@ -175,7 +176,8 @@ def read_sets(split: Path) -> dict[str, list[Path]]:
 
 
 def read_list(path: Path) -> list[Path]:
-    """Return the paths that a list file names. Raises InputError if a line is not the path of a file."""
+    """Return the paths that a list file names. Raises InputError if a line is not the path of a file, or if the list is
+    empty."""
     found = []
     with open_input(path, f"write it, or remove {path.parent}; it is made again") as file:
         for number, raw in enumerate(file, 1):
@@ -193,7 +195,7 @@ def is_newer(path: Path, others: Iterable[Path]) -> bool:
 
 
 def report(sets: Sets, found: Survey, nj: int) -> list[str]:
-    """Return the lines of the report: counts of each set, and the sentences that the sets share."""
+    """Return the lines of the report: counts of each set, and the sentences that test_ref and dev share with train."""
     names = {name: [file_name(path) for path in members] for name, members in sets.items()}
     speakers = {name: {speaker for text in members for speaker in found.speakers[text]}
                 for name, members in names.items()}

@@ -1,15 +1,16 @@
-"""Decides which text is in which set. Sets get shares of the words, as whole texts, and no speaker is in two sets.
+"""Decides which text is in which set. Texts stay whole, and each set gets a share of the words. If possible, no speaker
+is in two of train, dev and test_ref; but tree and rest, which divide train, may share speakers.
 
-Distribution. Each set except the last gets its share of the words (SHARES, TREE_SHARES); the last set gets all others.
-Texts are taken in the order of their names, and each set gets texts from all parts of this order. A text goes to the
-set that has the fewest words relative to its share; of several such sets, to the first one. It skips a set if more than
-half of the text would exceed the set's share. But a set always takes its first text, and takes up to LEAST texts if it
-stays within twice its share.
+Distribution. Each set except the last gets about its share of the words (SHARES, TREE_SHARES); the last set gets all
+other texts. Texts are taken in the order of their names, and each set gets texts from all parts of this order. A text
+goes to the set that has the fewest words relative to its share; of several such sets, to the first one. A set is
+skipped if more than half of the text would exceed the set's share. But a set always takes its first text, and takes up
+to LEAST texts if it stays within twice its share.
 
 Large texts. A set with only one large text is not representative, so a text with more words than a limit goes to the
-last set. At first, the limit is the largest share of another set, divided by STREAMS. It is doubled until at least
-MIN_TEXTS texts are within it, and either these texts have twice as many words as the other sets get, or the limit is
-twice that largest share.
+last set. At first, the limit is the largest share, in words, of any set except the last, divided by STREAMS. It is
+doubled until at least MIN_TEXTS texts are within it, and either these texts have at least twice as many words as all
+sets except the last should get, or the limit is at least twice that largest share.
 
 Speakers. Texts that share a speaker, directly or through other texts, form a group, which counts as one text. A speaker
 who is in most texts, such as the host of a programme, would link all of them. So if there are fewer than MIN_TEXTS
@@ -41,16 +42,16 @@ TREE_SHARES = {"tree": Fraction(1, 5), "rest": Fraction(4, 5)}  # shares of trai
 
 
 class Split(NamedTuple):
-    """The names of the texts in each set, and the speakers that were ignored because they link too many texts."""
+    """The names of the texts in each set, and the speakers who were ignored because they link too many texts."""
 
     sets: dict[str, list[str]]
     ignored: set[str]
 
 
 def split_texts(sizes: Mapping[str, int], speakers: Mapping[str, Collection[str]]) -> Split:
-    """Distribute texts by the rules of this module: to test_ref, dev and train, and those of train to tree and rest.
+    """Distribute texts to test_ref, dev and train, and the texts of train to tree and rest, by this module's rules.
 
-    sizes      name → number of words, in the order of the names; or name → 1, to give the sets shares of the texts
+    sizes      name → number of words, in the order of the names; or name → 1, to count texts instead of words
     speakers   name → known speakers
     """
     groups, ignored = _groups(sizes, speakers)
@@ -70,7 +71,8 @@ def split_training(names: Sequence[str], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def share_out(sizes: Sequence[int], shares: Mapping[str, Fraction]) -> list[str]:
-    """Return the set of each text. `sizes`: words of each text. `shares`: fraction of words per set; their sum is 1."""
+    """Return the set of each text. `sizes`: number of words in each text. `shares`: fraction of the words for each set;
+    the fractions add up to 1."""
     *small, last = shares
     targets = {name: shares[name] * sum(sizes) for name in small}
     limit = _limit(sizes, list(targets.values()))
@@ -94,7 +96,8 @@ def _fits(size: int, words: int, texts: int, target: Fraction) -> bool:
 
 
 def _limit(sizes: Sequence[int], targets: Sequence[Fraction]) -> Fraction:
-    """Return the limit above which texts go to the last set. `targets`: number of words for each other set."""
+    """Return the number of words above which a text goes to the last set. `targets`: number of words for each set
+    except the last."""
     wanted, largest = 2 * sum(targets, Fraction()), max(sizes, default=0)
     limit, most = max(max(targets) / STREAMS, Fraction(1, 2)), 2 * max(targets)
     while limit < largest:
@@ -146,7 +149,7 @@ PIECE = re.compile(r"_\d{3,}$")  # the end of a piece's name
 
 
 class Survey(NamedTuple):
-    """Number of words of each text, by its name, and the speakers that its lines name."""
+    """The number of words in each text, and the speakers that the text's lines name. The keys are the texts' names."""
 
     words: dict[str, int]
     speakers: dict[str, set[str]]
@@ -176,7 +179,7 @@ def _part(part: FilePart, prefix: str) -> tuple[str, int, set[str]]:
 def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, set[str]]:
     """Read the speakers of texts from lines `TEXT SPEAKER …` or, as in Kaldi's utt2spk, `UTTERANCE SPEAKER`.
 
-    An utterance belongs to a text if its id is the text's name followed by `-` or `_` and more; of several such texts,
+    An utterance belongs to a text if its id is the text's name, then `-` or `_`, then anything; of several such texts,
     to the one with the longest name. A piece of a text (`cut_text`) has the speakers of the complete text. Raises
     InputError for a line without a speaker, and if no line belongs to a text.
     """
@@ -199,8 +202,8 @@ def read_speakers(path: str | os.PathLike[str], names: Iterable[str]) -> dict[st
 def cut_text(path: str | os.PathLike[str], folder: Path, words: int) -> list[Path]:
     """Cut a text into files NAME_001.txt, … of at least `words` words (the last may be shorter). Return their paths.
 
-    Once a piece has `words` words, it ends before the next empty line or line that begins with `#`; once it has twice
-    as many, it ends with the current line.
+    Once a piece has `words` words, it ends before the next line that is empty or begins with `#`; once it has twice as
+    many, it ends with the current line.
     """
     pieces: list[list[bytes]] = [[]]
     found: list[Path] = []

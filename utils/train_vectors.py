@@ -3,8 +3,8 @@
 
 Uses gensim's skip-gram with negative sampling (Mikolov et al. 2013); gensim is in the extra `vectors`. Words are read
 as models read them, stream by stream, without sentence ends. With --labels, marks between words are learned like words,
-as in the texts of published vectors, but their vectors are not written. Training uses one thread, so the same words and
-options give the same file, byte for byte.
+because published vectors were trained on texts with marks. The vectors of marks are not written. Training uses one
+thread, so the same words and options give the same file, byte for byte.
 """
 
 import sys
@@ -24,7 +24,8 @@ LINE = 1000  # tokens in a line for gensim, which ignores a line's tokens after 
 
 
 def tokens(sets: Sequence[DataDir], marks: Sequence[str], words: int = 0) -> Iterator[list[str]]:
-    """Yield each stream's words, each followed by its label if that is in `marks`. `words`: maximum number; 0: all."""
+    """Yield each stream's words, each followed by its label if that is in `marks`. `words`: maximum number of words in
+    all streams; 0: all."""
     marks, left = frozenset(marks), words or sys.maxsize
     for data in sets:
         for _, utterances in data.streams():

@@ -1,13 +1,17 @@
-"""Measures the speed of decoding with an encoder, compared with `transformers` alone on the same batches.
+"""Measures the speed of decoding with an encoder, compared with `transformers` alone on the same pieces.
 
     python tests/bench/bench_encoder.py [--exp EXP-DIR | --encoder DIR] [--words N] [--batch N] [--runs N] [--threads N]
 
-The encoder comes from a trained model or a directory, or is a random BERT of MiniLM's size. `transformers`: its forward
-pass alone, on windows of the model's size plus the special pieces. `windows`: punc's model on the same windows, from
-pieces to posteriors. `stream`: punc's `log_posteriors` on all pieces as one stream, which is cut into overlapping
-windows. All speeds are in pieces per processor second, so that other work on the machine matters little. The three
-methods take turns; figures are medians over the runs. The limit is the speed that would be reached if all work were
-products with the layers' weights, at the measured rate of products of 1024 × 1024 matrices.
+The encoder comes from a trained model (--exp) or a directory (--encoder), or is a random BERT of MiniLM's size. Three
+methods are measured in turn:
+
+transformers   the forward pass of `transformers` alone, on windows of the model's size plus the special pieces
+windows        punc's model on the same windows, from pieces to posteriors
+stream         punc's `log_posteriors` on all pieces as one stream, which is cut into overlapping windows
+
+All speeds are in pieces per processor second, so that other work on the machine matters little. The figures are medians
+over the runs. The limit is the speed that would be reached if all work were products with the layers' weights, at the
+measured rate of products of 1024 × 1024 matrices.
 """
 
 import argparse

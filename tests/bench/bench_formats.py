@@ -1,11 +1,11 @@
-"""Measures the speed and memory of `punc transcript` on files of recognisers.
+"""Measures the speed and memory of `punc transcript` on files in the formats of speech recognisers.
 
     python tests/bench/bench_formats.py [--words N] [--model en-live] [--nj 2] [--formats whisper whisperx vosk srt ctm]
 
-A file contains N words (default 1,000,000) of the model's vocabulary with Zipf frequencies, with times and confidences,
-in segments of ten words. Two times are printed, in seconds: the elapsed time, including start-up, and the processor
-time, which depends less on other work on the machine. Memory is the largest sum over all processes; a shared page
-counts once.
+A file contains N words (default 1,000,000) in segments of ten words, with times and, if the format has them,
+confidences. The words are drawn from the model's vocabulary with Zipf frequencies. Two times are printed, in seconds:
+the elapsed time, including start-up, and the processor time, which depends less on other work on the machine. Memory is
+the peak of all processes together; a shared page counts once.
 """
 
 import argparse

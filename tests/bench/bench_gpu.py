@@ -2,15 +2,16 @@
 
     python tests/bench/bench_gpu.py [--device cuda] [--parts matrix speed agreement] [--size S]
 
-Prints Markdown tables. Needs only punc's requirements, no corpus and no trained model. With --device cpu, the same
-parts run on the CPU; their figures about a GPU then have no meaning. If a model fails, its row shows this, and the next
-model runs.
+Prints Markdown tables. Needs no corpus, no trained model, and no packages other than punc's requirements. With --device
+cpu, all parts run on the CPU, and columns about the GPU show results of the CPU. If a model fails, its row shows this,
+and the next model runs.
 
-speed       words or characters per second in training; the operations per second (six per token for each trained
-            weight of a matrix product) as a share of the measured matrix rate for the same data type; and how many
-            operations of a step wait for the GPU
-agreement   a comparison of the GPU with the CPU: the mean loss of the first batches, the largest difference
-            between their posteriors after training, and the share of slots with the same label
+matrix      floating-point operations per second in products of large matrices, for each data type
+speed       words or characters per second in training; floating-point operations per second (six per token for each
+            trained weight of a matrix product) as a percentage of the matrix rate for the same data type; and how often
+            the CPU waits for the GPU in one update
+agreement   for a model trained on the same few batches by the CPU and by the GPU: the mean losses, the largest
+            difference in posteriors after training, and the percentage of slots with the same label
 """
 
 import argparse
@@ -41,7 +42,8 @@ def wait(device: torch.device) -> None:
 
 
 def seconds(run: Callable[[], object], device: torch.device, least: float = 0.3) -> float:
-    """Return the median time of a call in seconds. After a warm-up, `run` is called for at least `least` seconds."""
+    """Return the median time of a call in seconds. After a warm-up, `run` is called at least five times, and for at
+    least `least` seconds."""
     for _ in range(3):
         run()
     spent: list[float] = []
@@ -66,7 +68,8 @@ def print_matrix_rates(device: torch.device, rates: dict[torch.dtype, float]) ->
 
 
 def operations(model: torch.nn.Module) -> int:
-    """Return the number of operations per token in training: six for each trained weight of a matrix product."""
+    """Return the number of floating-point operations per token in training: six for each trained weight of a matrix
+    product."""
     return 6 * sum(w.numel() for name, w in model.named_parameters()
                    if w.dim() > 1 and w.requires_grad and not name.startswith(("embedding", "vectors", "spelling")))
 
@@ -108,7 +111,8 @@ def print_speed(device: torch.device, rates: dict[torch.dtype, float], size: flo
 
 
 def after_training(model: torch.nn.Module, title: str, batches: list[Batch]) -> tuple[float, Tensor]:
-    """Train on the batches. Return the mean loss, and the final log-posteriors (N, L) of the batches' slots."""
+    """Train on the batches. Return the mean loss, and the trained model's log-posteriors (N, L) of the batches'
+    slots."""
     loss = train_epoch(model.train(), optimizer_of(model, title), iter(batches))
     found, state = [], ()
     with torch.inference_mode():

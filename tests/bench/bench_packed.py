@@ -2,15 +2,17 @@
 
     python tests/bench/bench_packed.py [--model MODEL] [--live MODEL] [--data DATA-DIR] [--words N] [--runs N]
 
-- Start-up: from the start of `punc punctuate LIVE -` to its first output word, before the input is complete.
-- Memory: the peak resident size of another run of this command, after it has read LIVE_WORDS words.
-- Whole files: `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` as a process, from text to text, without posteriors.
+- Start-up: the time from the start of `punc punctuate LIVE -` to its first output word, which comes before the end of
+  the input.
+- Standard input: the same command reads LIVE_WORDS words from a file. Its speed and its peak resident memory are
+  measured.
+- Whole files: the speed and the processor time of `punc punctuate --nj 2 MODEL DATA-DIR OUT-DIR` without posteriors.
 - Word by word: LIVE gets the words one at a time in this process, with one thread; the latency of a word is the time
   from its arrival to the output that it makes possible.
 
 MODEL and LIVE are names or directories of packed models (default: en, en-live). The words come from --data, repeated as
-needed, or are drawn with Zipf frequencies from LIVE's vocabulary. --words is for whole files only. The figures are
-medians over the runs, except for memory, which is the maximum.
+needed, or are drawn with Zipf frequencies from LIVE's vocabulary. --words applies only to whole files. The figures are
+medians over several runs, except for memory, which is the maximum.
 """
 
 import argparse

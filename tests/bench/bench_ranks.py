@@ -1,13 +1,15 @@
-"""Measures how fast models of the papers' sizes train with one thread, two threads, and two processes of one thread.
+"""Measures how fast models of the papers' sizes train in three settings: one thread, two threads, and two processes
+with one thread each.
 
     python tests/bench/bench_ranks.py [--models NAME …] [--tokens N] [--rounds R]
 
 The two processes run under torchrun, as in `torchrun --nproc-per-node 2 --no-python punc train …`. There are R rounds.
-In each round, each setting trains on N tokens after a warm-up. Prints for each setting the median slots per second,
-their ratio to one thread, and the number of processors kept busy. If this number is lower than the number of threads,
-other programs probably ran at the same time, and the ratios are not reliable. The last column is the ratio that two
-ranks would have if neither ever waited, computed from the processor time of the first rank. The frequency of the n-th
-most frequent word is proportional to 1 / n. Texts of characters have lines of 80 characters.
+In each round, each model is trained on N tokens in each setting, after a warm-up. Prints for each setting the median
+slots per second, the ratio to one thread, and the number of processors kept busy. If this number is lower than the
+number of threads, other programs probably ran at the same time, and the ratios are not reliable. The last column is the
+ratio that two ranks would reach if neither ever waited for the other, computed from the processor time of the first
+rank. The training texts are random. The frequency of the n-th most frequent word is proportional to 1 / n. Texts of
+characters have lines of 80 characters.
 """
 
 import argparse
@@ -29,7 +31,8 @@ SETTINGS = {"1 thread": (1, 1), "2 threads": (2, 1), "2 ranks": (1, 2)}  # threa
 
 
 def worker(name: str, tokens: int, threads: int) -> None:
-    """Train in this process, or in several ranks. The first rank prints slots, seconds and processor seconds."""
+    """Train in this process, alone or as one of several ranks. The first rank prints the number of slots of all ranks,
+    the elapsed seconds, and its processor seconds."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     keep_freed_memory()

@@ -3,7 +3,8 @@
     python tests/bench/bench_report.py [--words N] [--systems S]
 
 The experiment is synthetic. Its two sets, a reference and ASR output, contain 20 recordings each, and N words together
-(default 270,000). Its S systems (default 8) have random labels and posteriors, and are scored with intervals.
+(default 270,000). Its S systems (default 8) have random labels and posteriors, and are scored with confidence
+intervals.
 """
 
 import argparse

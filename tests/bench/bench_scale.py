@@ -6,10 +6,10 @@ The text is random, but the same in each run. It is written to a scratch directo
 text takes 2.2 GB, and all files together take 9 GB. Word frequencies fall as 1 / rank up to rank 10,000 and as
 1 / rank^1.8 beyond that (Ferrer i Cancho & Solé 2001), so new words keep coming: the vocabulary has 0.25 million words
 after 10 million words of text, and 1.9 million after 386 million. Each mark depends on the word after it. Documents
-have 500 words. The T-LSTM has the paper's size. It is trained for U updates of 100 × 5 words; then the development set
-is scored, and the model is written.
+have 500 words. The T-LSTM is as large as in its paper. It is trained for U updates of 100 × 5 words; then the
+development set is scored, and the model is written.
 
-Memory is the largest sum over all processes of a command, with shared pages counted once (PSS), sampled every 0.1 s.
+Memory is the peak of all processes of a command together, with shared pages counted once (PSS), sampled every 0.1 s.
 Mapped pages of the text, the tables and the store are not counted, because the system can reclaim them at any time;
 "mapped" shows their size.
 """
@@ -80,7 +80,8 @@ def write_text(path: Path, words: int, seed: int) -> None:
 
 
 def train(store: str, directory: str, updates: int, threads: int) -> None:
-    """Run `punc train` with only `updates` updates per epoch. Print the number of words and the seconds."""
+    """Train like `punc train`, for one epoch of `updates` updates. Print the number of words in these updates, and how
+    many seconds they took."""
     from punc.training import train as training
     from punc.training.options import TrainingOptions
     batches_of = training.epoch_batches

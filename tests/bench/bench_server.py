@@ -6,12 +6,12 @@
   irregular times. The delay runs from the time when a word is sent to the time when the answer that it makes possible
   arrives.
 - Hostile clients: the delays are measured again while the clients of hostile.py run.
-- HTTP: 4 clients at a time send --requests texts of 1,000 words to two workers. For comparison, `punc transcript
-  --nj 2` reads as many words. Then clients send 10 × --requests short texts in JSON while live clients run. Each
-  answer is checked.
+- HTTP: 4 clients at the same time send a total of --requests texts of 1,000 words to a server with two workers. Then
+  they send 10 × --requests short texts in JSON while N connections send words as above. For comparison, `punc
+  transcript --nj 2` reads as many words as the long texts have.
 - End: how long the server takes to end after SIGTERM with 4 requests under way, and how many of them it answers.
-- Memory: finally, --words words go through the connections as fast as they are answered. The resident size of the
-  server is read five times, first after a tenth of the words, and last after all words.
+- Memory: finally, --words words go through N connections as fast as they are answered. The resident size of the server
+  is read five times, first after a tenth of the words, and last after all words.
 
 The words are drawn with Zipf frequencies from the model's vocabulary. Every answer is checked against the words of its
 own connection. The clients share the processors with the server.

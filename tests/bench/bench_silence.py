@@ -2,9 +2,10 @@
 
     python tests/bench/bench_silence.py [--model MODEL] [--delays "none 1 0.5 0.3"] EARNINGS21 [CALL …]
 
-EARNINGS21 is the folder of that name in github.com/revdotcom/speech-datasets. The input is the output of Rev's Kaldi
-system (output/rev/kaldi/ctm), and the reference is the human transcript (transcripts/nlp_references). Figures are means
-over the calls, in percent. Each mark of the reference is moved from its word to the aligned word of the output.
+EARNINGS21 is the folder of that name in github.com/revdotcom/speech-datasets. The input is the ASR output of Rev's
+Kaldi system (output/rev/kaldi/ctm), and the reference is the human transcript (transcripts/nlp_references). Figures are
+means over the calls, in percent. Each mark of the reference is moved from its word to the aligned word of the ASR
+output.
 """
 
 import argparse

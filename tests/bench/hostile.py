@@ -1,10 +1,11 @@
-"""Runs clients that try to slow down all others, for bench_server.py: 5 of each kind, until the process is ended.
+"""Runs clients that try to slow down all others, for bench_server.py: 5 of each kind, until standard input is closed.
 
     python tests/bench/hostile.py PORT
 
 lines    messages of 1,000 lines that are not JSON, as fast as they are accepted
 pings    pings as fast as the socket accepts them; answers are never read
-unknown  `hello`, then tags, which wait for the next word that a model reads, with partial results between them
+unknown  `hello`, then tags with partial results between them; a tag is not answered until a word that the model reads
+         follows
 
 Each client connects again a tenth of a second after its connection is closed.
 """

@@ -30,7 +30,8 @@ def common(references: dict[str, Path], ctms: dict[str, dict[str, Path]]) -> lis
 
 
 def write_words(out: Path, name: str, files: dict[str, Path]) -> None:
-    """Write ASR output in spoken form: the words to OUT/NAME_words, and a CTM for each call to OUT/NAME_ctm."""
+    """Write ASR output in spoken form: a data directory OUT/NAME_words, and a directory OUT/NAME_ctm with a CTM for
+    each call."""
     def lines():
         with atomic_dir(out / f"{name}_ctm", f"{max(files)}.ctm", ["*.ctm"]) as tmp:
             for call, path in files.items():

@@ -46,10 +46,11 @@ class Call(NamedTuple):
 
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
-    """Read the tokens of a transcript. The letters of an abbreviation become one token, except U and S.
+    """Read the tokens of a transcript. The letters of an abbreviation are joined into one token, but U and S stay
+    separate, because `us` is a word.
 
-    Raises InputError if the header lacks a column, if a line has more or fewer columns than the header, if a time is
-    invalid, or if there is no token.
+    Raises InputError if the header lacks a required column, if a line has more or fewer columns than the header, if a
+    time is invalid, or if there is no token.
     """
     tokens, letters = [], ""
     with open_input(path) as file:
@@ -80,7 +81,8 @@ def read_nlp(path: str | os.PathLike) -> list[Token]:
 
 
 def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[float, float]:
-    """Return begin and end in seconds, both NaN if one is empty. Raises InputError if they are not times."""
+    """Return begin and end in seconds, or NaN for both if either is empty. Raises InputError if they are not numbers,
+    or if the end is before the begin."""
     try:
         times = (float(begin), float(end)) if begin and end else (math.nan, math.nan)
         if any(map(math.isinf, times)) or times[1] < times[0]:
@@ -92,13 +94,13 @@ def _times(begin: str, end: str, path: str | os.PathLike, line: int) -> tuple[fl
 
 
 def aligned(tokens: Sequence[Token]) -> float:
-    """Return the fraction of the tokens that have a time."""
+    """Return what fraction of the tokens have a time."""
     return sum(token.begin == token.begin for token in tokens) / len(tokens)
 
 
 def division(calls: Mapping[str, Sequence[Token]]) -> tuple[list[str], list[str]]:
-    """Return the calls for training and for dev. Calls that are not aligned well enough (MIN_ALIGNED) are in neither
-    set; of the others, every tenth is dev."""
+    """Divide the calls in which at least MIN_ALIGNED of the tokens have a time. Return the calls for training, and the
+    calls for dev (every tenth)."""
     usable = [call for call, tokens in calls.items() if aligned(tokens) >= MIN_ALIGNED]
     dev = usable[DEV_EVERY - 1::DEV_EVERY]
     return [call for call in usable if call not in dev], dev
@@ -110,7 +112,7 @@ def percents(tokens: Iterable[Token]) -> list[Token]:
 
 
 def without_fillers(tokens: Iterable[Token]) -> list[Token]:
-    """Remove `FILLERS`. Their marks move to the previous token, and their time becomes part of the pause."""
+    """Remove `FILLERS`. Their marks move to the previous token, and their time becomes part of the pause after it."""
     kept: list[Token] = []
     for token in tokens:
         if token.token.lower().rstrip("-") not in FILLERS:
@@ -129,10 +131,11 @@ def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = 
     """Convert tokens to spoken words. The mark of a dropped token moves to the previous word, which keeps the stronger
     of the two marks.
 
-    A pause is known if the words on both sides have times and no token without a time was dropped between them. The
-    time of dropped tokens does not count as a pause. The words of a token share its time equally. Pauses over
-    `MAX_PAUSE` are unknown, and so are pauses where times jump back by more than `MAX_OVERLAP`. The numbers of tokens,
-    dropped tokens, words, known pauses, pauses that are too long, and times that jump back are added to `counts`.
+    A pause is known if the words on both sides have times, and the tokens dropped between them have times, too. But it
+    is unknown if it is longer than `MAX_PAUSE`, or if the words on both sides overlap by more than `MAX_OVERLAP`. The
+    time of dropped tokens does not count as a pause. The words of a token share its time equally. The numbers of
+    tokens, dropped tokens, words, known pauses, pauses that are too long, and overlaps that are too long are added to
+    `counts`.
     """
     counts = Counter() if counts is None else counts
     words, names, times, matched, broken = [], [], [], [], []
@@ -159,7 +162,7 @@ def to_call(tokens: Sequence[Token], labels: LabelSet, counts: Counter | None = 
 
 
 def _forget_impossible(pauses: np.ndarray, times: np.ndarray, matched: np.ndarray, counts: Counter) -> None:
-    """Set pauses to NaN if they are too long, or if the times jump back."""
+    """Set a pause to NaN if it is too long, or if the words on both sides overlap too much."""
     with np.errstate(invalid="ignore"):
         long = pauses > MAX_PAUSE
     here, following = matched[:-1], matched[1:]
@@ -180,9 +183,9 @@ def utterances(call: str, words: Sequence[str], labels: Sequence[str] | None = N
 
 
 def call_files(directory: Path, ending: str = ".nlp") -> dict[str, Path]:
-    """Return the files of a directory by call, in C-locale order. Raises InputError if there are none.
+    """Return {call: file} for the files of a directory, in C-locale order. Raises InputError if there are none.
 
-    A call is named after its file, with `_` in place of characters other than letters and digits.
+    A call is named after its file; `_` replaces each run of characters that are not ASCII letters or digits.
     """
     files = {re.sub(r"[^A-Za-z0-9]+", "_", path.name.removesuffix(ending)): path
              for path in Path(directory).glob(f"*{ending}")}

@@ -2,15 +2,15 @@
 
 The word error rate depends on these rules:
 
-- Words are in lower case. Tags such as `<laugh>`, the words that an alignment makes of them (`inaudible`, `crosstalk`),
-  and cut-off words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR systems write
-  them.
+- Words are in lower case. Tags such as `<laugh>`, words that replace tags in aligned transcripts (`inaudible`,
+  `crosstalk`), and cut-off words (`comp-`) are dropped. Fillers (um, uh) and `gonna` are kept: they are words, and ASR
+  systems write them.
 - Compounds, fractions and initials are split: `long-term` → long term, `U.S.` → u s, `10-K` → ten k; `&` → and.
 - Numbers are spelled out: `2020` → twenty twenty, `6.8%` → six point eight percent, `769,000` → seven hundred sixty
   nine thousand, `31st` → thirty first, `$2.45` → two dollars and forty five cents, `$5.1 million` → five point one
   million dollars. Numbers without commas are read digit by digit if they have seven digits or more, or a leading 0.
-  Letters with digits (`q3`, `5g`) are kept.
-- Of all other characters, only letters, digits, and apostrophes inside a word are kept.
+  Letters with digits (`q3`, `5g`) are not changed.
+- Finally, only letters, digits, and apostrophes inside a word are kept. All other characters separate words.
 """
 
 import re
@@ -70,7 +70,8 @@ def ordinal(words: Sequence[str]) -> list[str]:
 
 
 def amount(text: str, unit: str, part: str) -> list[str]:
-    """Return an amount of money in words. Two decimals are read as cents or pence."""
+    """Return an amount of money in words. Two decimals are read as cents or pence (`part`), unless `text` has commas or
+    `part` is empty."""
     whole, _, decimals = text.partition(".")
     if part and len(decimals) == 2 and text.count(",") == 0:
         units, parts = int(whole or 0), int(decimals)
@@ -87,7 +88,7 @@ def plural(unit: str, n: int) -> str:
 
 @lru_cache(1 << 20)
 def words_of(token: str, magnitude: bool = False) -> tuple[tuple[str, ...], str]:
-    """Return the spoken words of a token, and a currency that is spoken after the next token, or "".
+    """Return the spoken words of a token, and the currency to say after the next token ("" if there is none).
 
     magnitude  whether the next token is a magnitude, as in `$5.1 million`
     """
@@ -137,7 +138,8 @@ def spoken(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def parts(token: str) -> tuple[str, str]:
-    """Split a token. Return the token without the marks after it, and the marks among them that can be labels."""
+    """Split off the punctuation at the end of a token. Return the rest, and the marks that can be labels. The hyphen of
+    a cut-off word is not split off, unless such a mark follows it."""
     ending = ENDING.search(token)[0]
     core = token[:len(token) - len(ending)]
     kept = "".join(mark for mark in ending if mark in MARKS)
@@ -147,7 +149,7 @@ def parts(token: str) -> tuple[str, str]:
 
 
 def lower_case(token: str, words: Iterable[str]) -> Iterable[str]:
-    """Return the spoken words unchanged: they are in lower case."""
+    """Return the spoken words unchanged, because they are already in lower case."""
     return words
 
 

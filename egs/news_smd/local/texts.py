@@ -1,20 +1,21 @@
 """The texts of this recipe: words in lower case, with commas, and one mark at the end of each sentence.
 
-`read_text` drops bytes that are not UTF-8. `clean` repairs characters, and counts the lines that lose any:
+`read_text` drops bytes that are not UTF-8. `clean` counts the lines from which it drops characters, and repairs
+characters as follows:
 
 - Control characters, directional marks and other invisible characters are dropped.
-- Emoji, other pictures and modifier symbols are dropped.
+- Emoji, symbols such as © and °, and modifier symbols such as ´ are dropped.
 - Typographic apostrophes and hyphens become plain ones.
 - A combining accent is composed with its letter (NFC), or dropped if there is no composed letter.
 
-Text is split into sentences (`sentences`). A sentence ends at a token that ends in `.`, `?` or `!` if the next token
-begins with a capital or a digit; closing and opening quotes and brackets are ignored. The token must not be an initial
-(`J.`), letters with periods (`U.S.`), or a word in conf/abbreviations.txt.
+Each line is split into sentences (`sentences`). A sentence ends at a token that ends in `.`, `?` or `!` if the next
+token begins with a capital or a digit; closing and opening quotes and brackets are ignored. But initials (`J.`),
+letters with periods (`U.S.`) and the words in conf/abbreviations.txt do not end a sentence inside a line.
 
-`SentenceReader` reads a sentence as `punc prepare` reads prose. A period inside a sentence is taken as part of an
-abbreviation, so it is dropped. The last word gets QUESTION if there is a `?` at the end, and PERIOD otherwise.
-Sentences are left out if they have no mark at the end, no word, more than MAX_WORDS words, or a word of more than
-MAX_CHARACTERS characters.
+`SentenceReader` reads a sentence as `punc prepare` reads prose. A period after a word inside a sentence is taken as
+part of an abbreviation, so it is dropped. The last word gets QUESTION if there is a `?` at the end, and PERIOD
+otherwise. Sentences are left out if they have no mark at the end, no word, more than MAX_WORDS words, or a word of more
+than MAX_CHARACTERS characters.
 """
 
 import re
@@ -79,7 +80,7 @@ def read_text(path: Path) -> Iterator[str]:
 class SentenceReader:
     """Reads running text as sentences.
 
-    counts  how many sentences are kept, and how many are left out for each reason
+    counts  how many sentences are kept, how many are left out for each reason, and how many lines lost characters
     """
 
     def __init__(self):
@@ -106,7 +107,7 @@ class SentenceReader:
             yield tokens[start:]
 
     def _ends(self, token: str) -> bool:
-        """Return whether a token ends a sentence, if the next token can begin one."""
+        """Return whether a token ends a sentence, given that the next token can begin one."""
         ending = ENDING.search(token)
         if not ending or not ending[0].startswith(".") or ending[0].startswith(".."):
             return bool(ending)
@@ -138,7 +139,7 @@ class SentenceReader:
 
 
 def join(words: Iterable[str], names: Iterable[str]) -> str:
-    """Make a text from words and label names."""
+    """Make a text from words and the names of their labels."""
     return " ".join(word + MARKS.get(name, "") for word, name in zip(words, names))
 
 
@@ -151,18 +152,19 @@ def is_question(text: str) -> bool:
 
 
 def key(text: str) -> bytes:
-    """Return an 8-byte digest of the words. Each digit counts as 0, as in character models, so texts that look equal to
-    such a model have equal digests."""
+    """Return an 8-byte digest of a text's words, without marks. Digits are replaced by 0, as in character models, so
+    two texts have the same digest if such a model reads the same words in both."""
     return blake2b(re.sub(r"\d", "0", " ".join(words_of(text))).encode(), digest_size=8).digest()
 
 
 def chance(seed: str, text: str) -> float:
-    """Return a uniformly distributed number in [0, 1) that depends only on the seed and the text."""
+    """Return a pseudo-random number, uniform in [0, 1), that depends only on the seed and the text."""
     return int.from_bytes(blake2b(f"{seed} {text}".encode(), digest_size=7).digest(), "big") / 2 ** 56
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and the texts of each document in a file of sentences.py. The text "" is a gap."""
+    """Yield the name and the texts of each document in a file that sentences.py wrote. An empty text shows that
+    something was left out there, or that the speaker changes."""
     name, texts = "", []
     with open_input(path) as file:
         for number, raw in enumerate(file, 1):

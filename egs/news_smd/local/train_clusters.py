@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """usage: local/train_clusters.py DATA-DIR OUT
 
-Writes Brown clusters of a data directory's words in the format of Liang's wcluster: BITS<TAB>WORD<TAB>COUNT. The
-words that occur at least MIN_COUNT times form CLUSTERS clusters. Uses the library brown-clustering (the extra
-`clusters`). Equal input gives equal output.
+Divides the words of a data directory into Brown clusters, and writes them in the format of Liang's wcluster:
+BITS<TAB>WORD<TAB>COUNT. Words that occur fewer than MIN_COUNT times are left out; the others form CLUSTERS clusters.
+Uses the library brown-clustering (the extra `clusters`). Equal input gives equal output.
 """
 
 from collections import Counter
