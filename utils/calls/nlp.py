@@ -47,7 +47,7 @@ class Call(NamedTuple):
 
 def read_nlp(path: str | os.PathLike) -> list[Token]:
     """Read the tokens of a transcript. The letters of an abbreviation are joined into one token, but U and S stay
-    separate, because `us` is a word.
+    separate, because `us` is a word. (So USA becomes U and SA; Earnings-21 and Earnings-22 contain it twice.)
 
     Raises InputError if the header lacks a required column, if a line has more or fewer columns than the header, if a
     time is invalid, or if there is no token.
