@@ -101,7 +101,7 @@ def toy_labels(task, words, pauses):
 
 
 def toy_utterances(task, lengths, rng):
-    """Yield an utterance of random words for each length, each as a separate stream."""
+    """Yield an utterance of random words for each length. Each utterance is a separate stream."""
     for number, length in enumerate(lengths):
         words = rng.choice(WORDS, length).tolist()
         pauses = rng.choice(np.array([0, 0.1, 0.5, 0.6, 0.9, 1.0], np.float32), length)

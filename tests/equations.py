@@ -1,4 +1,4 @@
-"""The equations of LSTMs in NumPy, for comparison with layers and models."""
+"""The equations of LSTMs in NumPy, for comparison with the layers and models of punc."""
 
 import numpy as np
 

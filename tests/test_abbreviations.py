@@ -1,4 +1,4 @@
-"""Periods that are not marks: words that have them, files of such words, and lists that are learned from text."""
+"""Periods that are not marks: how abbreviations are read, files of abbreviations, and lists learned from text."""
 
 import random
 import time
@@ -197,7 +197,7 @@ def test_abbreviations_command(tmp_path, capsys):
 
 
 def seconds(labels, text):
-    """Return the seconds that it takes to read a text with abbreviations, and to learn abbreviations from it."""
+    """Return the seconds needed to read a text with a list of abbreviations, and to learn a list from the text."""
     begin = time.process_time()
     passage(labels, text, clean=("square-brackets", "round-brackets"))
     Types(Counter(["end.", *text.split()]))

@@ -1,5 +1,5 @@
-"""Alignment finds the same distance as plain dynamic programming. Projection equals a slow loop and hand-made
-examples."""
+"""Alignment finds the same distance as plain dynamic programming. Projected labels equal those of a slow loop and of
+hand-made examples."""
 
 import tracemalloc
 from collections import Counter
@@ -172,8 +172,7 @@ def test_rising_points_are_as_many_as_can_be(y, count):
 
 
 def slow_candidates(a, b, n, stride, support):
-    """Return the middle of the longest run of common n-grams in each stride, if more than `support` of the stride's
-    n-grams have nearly the same offset."""
+    """Find the candidates for anchors that `align._anchors` defines, but with a plain loop."""
     found = align._common_unique(align._ngrams(a, n), align._ngrams(b, n))
     points, candidates = list(zip(*(part.tolist() for part in found))), []
     for number in sorted({i // stride for i, _ in points}):
@@ -237,7 +236,8 @@ def test_parts_between_anchors_are_cut_again(monkeypatch):
 
 
 def test_windows_boundaries(monkeypatch):
-    """The longest stretch that begins in the third quarter of a window is used. Longer stretches elsewhere are not."""
+    """A window ends in the longest run of equal words that begins in its third quarter. Longer runs elsewhere are
+    ignored."""
     monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
     monkeypatch.setattr(align, "WINDOW", 20)
     ref, hyp = list(range(100, 140)), list(range(200, 240))

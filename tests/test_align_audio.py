@@ -1,4 +1,4 @@
-"""utils/align_audio.sh: the command line, the input and output of each aligner, and pocketsphinx."""
+"""utils/align_audio.sh: the command line, the input and output of each aligner, and alignment by pocketsphinx."""
 
 import os
 import shutil

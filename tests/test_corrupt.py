@@ -1,4 +1,4 @@
-"""Noise in data directories, made by `punc corrupt`, and in stores of words, spelled words and pieces."""
+"""Noise in data directories, made by `punc corrupt`, and in stores whose tokens are words, spelled words or pieces."""
 
 from collections import Counter
 
@@ -213,7 +213,7 @@ def test_store_noise_same_seed_same_bytes_other_seed_others(stores):
 
 
 def test_store_noise_labels_are_those_of_the_words_before_them(stores):
-    """Errors in words delete few marks and add none. No stream gets a label above its highest old label."""
+    """Errors in words delete few marks and add none. The highest label of a stream does not rise."""
     store, data, drawn = noisy(stores, "word", wer=0.05)
     before, after = streams(store, data), streams(store, drawn)
     assert sum(map(len, after)) != sum(map(len, before))

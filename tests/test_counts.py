@@ -1,4 +1,5 @@
-"""Counts per unit equal those of a loop over words. Directories that do not match are refused. Tables are read back."""
+"""The counts of each unit (a stream or block) equal those of a loop over words. Directories that do not match are
+refused. Written tables can be read again."""
 
 import itertools
 import random
@@ -200,8 +201,8 @@ def words(pairs):
 
 
 def counts_by_hand(ref, hyp, marks, block, last_slot):
-    """Count a stream as `count_streams` does, but with a loop over words. Return the confusions of each block, its word
-    errors, and the projected labels."""
+    """Count a stream as `count_streams` does, but with a loop over words. Return the confusions of each block, the word
+    errors of each block, and the projected labels."""
     size = block or max(len(ref.plain), 1)
     blocks = max(1, -(-len(ref.plain) // size))
     tables, errors = np.zeros((blocks, 3, 3), int), np.zeros((blocks, 3, 4), int)

@@ -1,5 +1,5 @@
-"""The linear chain and BLSTM-CRF equal an enumeration of all label sequences, also in chunks; gradients equal
-finite differences."""
+"""The linear chain and BLSTM-CRF give the results of an enumeration of all label sequences, and nearly the same results
+if texts are cut into chunks. Gradients equal finite differences."""
 
 from itertools import pairwise, product
 
@@ -73,7 +73,7 @@ def test_partition_marginals_and_viterbi_match_enumeration(lengths):
 
 
 def test_loss_ignores_context():
-    """Only steps 2 and 3 of six have slots, so the other scores, and those of begin and end, have no effect."""
+    """Only steps 2 and 3 (from 0) have labels, so `begin`, `end` and the scores of the other steps have no effect."""
     crf, emissions, sizes = chain(), drawn(1, 6), torch.tensor([6])
     labels = torch.tensor([[-1, -1, 1, 2, -1, -1]])
     paths = {(i, j): emissions[0, 2, i] + emissions[0, 3, j] + crf.transitions[i, j]
@@ -164,7 +164,7 @@ def data_of(lengths=TEXT_LENGTHS):
 
 
 def emissions(model, ids):
-    """Return W h + b, (T, L), of a single complete text, computed with the layers of the model."""
+    """Return the scores W h + b of a single complete text, (T, L), computed with the layers of the model."""
     line = torch.from_numpy(np.append(ids, END)).long().unsqueeze(0)
     inputs = model.vectors(line)
     if model.spelling:
@@ -314,7 +314,7 @@ def test_spelled_words_are_read_as_words_of_the_vocabulary(options, batch_size):
 
 @pytest.mark.parametrize("options", [{}, {"crf": False}])
 def test_spelled_words_have_the_loss_and_gradients_of_words(options):
-    """As in a chunk with context, only slots in the middle of the text count."""
+    """Only slots in the middle of the text have labels, as in a chunk with context."""
     words, names = ["tot", "a", "ahead", "h", "the", "to"], [-1, 0, 1, 2, 1, -1]
     losses, grads = [], []
     for model in spelled_twins(unknown=0.0, dropout=0.0, **options):
@@ -339,7 +339,7 @@ def test_hidden_word_of_a_spelled_store_keeps_its_characters():
 
 
 def test_spelled_words_from_store_to_text(tmp_path):
-    """Words that end with y get a capital. Dev words do not occur in training, so only the characters show this."""
+    """Words that end with y get a capital. Dev words do not occur in training, so the model must read their letters."""
     rng = np.random.default_rng(3)
     (tmp_path / "labels.txt").write_text("O w\nPERIOD w. .\nCAP W\nCAP_PERIOD W. .\n")
     for name, count, letters in (("train", 30, "abcd"), ("dev", 5, "bca")):

@@ -165,8 +165,8 @@ def test_speaker_turns(expression, text, line_start, parts):
 
 @given(st.lists(st.tuples(st.sampled_from("ABC"), st.integers(0, 4)), max_size=12), st.integers(1, 5))
 def test_turn_flags_are_where_the_speakers_of_words_differ(turns, size):
-    """The flags equal those found by brute force, even if some turns have no words. The last word has no flag, because
-    no word follows it."""
+    """The turn flags equal those found by brute force, even if some turns have no words. The last word's flag is false,
+    because no word follows it."""
     passages = [Passage(" ".join("w" * words), " ".join("O" * words), speaker=speaker) for speaker, words in turns]
     passages.insert(0, Passage("", "", stream=""))
     found = [turn for utterance in Cutter(size, attach, turns=True).cut(passages) for turn in utterance.turns.tolist()]
@@ -188,8 +188,8 @@ def prepare(tmp_path, text, *options, name="data"):
      ["--speaker", "([A-Z]+):"])])
 @pytest.mark.parametrize("cut", ["4", "50", "0"])
 def test_prepare_speaker_keeps_turns(tmp_path, capsys, text, options, cut):
-    """A change of speaker is in the slot before the new speaker's first word. Before the first label, no speaker is
-    known."""
+    """A change of speaker is in the slot before the new speaker's first word. The speaker of the words before the first
+    name is unknown, so no change follows them."""
     found = prepare(tmp_path, text, "--document-prefix", "#doc", "--remove", r"\(.*?\)", "--utt-words", cut, *options)
     words = [word for some, _ in found.values() for word in some]
     assert " ".join(words) == "before anyone so it begins as it must does it it does well another"

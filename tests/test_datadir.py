@@ -88,7 +88,8 @@ def test_utterances_with_segments_in_time_order(data, tmp_path):
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5), WORDS, st.sampled_from([" ", "\t", "  ", " \t"])),
                 min_size=1, max_size=8))
 def test_utterances_with_segments_of_any_order(tmp_path_factory, rows):
-    """Utterances are sorted by recording, then by begin time, then by line. Spaces in the tables make no difference."""
+    """Utterances are sorted by recording, then by begin time, then by line number. Fields may be separated by any
+    spaces and tabs."""
     data = tmp_path_factory.mktemp("data")
     tables = {"text": [], "punct": [], "utt2spk": [], "segments": [], "turns": []}
     for i, (recording, begin, words, blank) in enumerate(rows):

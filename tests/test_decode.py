@@ -59,7 +59,8 @@ class Window(NeuralModel):
 
 
 class Whole(NeuralModel):
-    """Reads whole texts. The logits of a slot depend on its token and the two neighbours, but not on END."""
+    """A model that reads whole texts. The logits of a slot depend on its token, the token before it and the token after
+    it, but not on END."""
 
     lookahead = None
     labels = LABELS
@@ -72,7 +73,8 @@ class Whole(NeuralModel):
 
 
 def logits_of(windows, pauses):
-    """Return logits (B, T, 3) from windows (B, T, 3), newest first. No bit of a result depends on the batch."""
+    """Return logits (B, T, 3) from windows of tokens (B, T, 3), the newest token first. A logit is the same, bit for
+    bit, in any batch."""
     newest, middle, oldest = windows.unbind(2)
     pause = torch.full(newest.shape, -1.0) if pauses is None else pauses.nan_to_num(nan=-1.0)
     values = newest * 1.0 + middle * 10.0 + oldest * 100.0 + pause * 7.0
@@ -255,7 +257,8 @@ def test_last_slot_after_a_settled_one():
 
 
 def test_best_sequences_without_a_label_that_all_may_follow():
-    """No label may follow itself, so no label may follow all labels, and each stream must be searched in one piece."""
+    """No label may follow itself, so there is no label that may follow every label. Each stream must therefore be
+    searched in one piece."""
     transitions = Transitions(np.where(np.eye(3), -np.inf, 0), np.array([-np.inf, 0, 0]))
     offsets, log_probs = np.array([0, 7, 15]), drawn(15, 3)
     found = best_sequences(log_probs, offsets, transitions)

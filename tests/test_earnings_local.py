@@ -1,4 +1,4 @@
-"""The preparation of egs/earnings, with small made-up files."""
+"""The scripts of egs/earnings on small made-up files."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Errors are one line, even in other processes. Messages and progress bars go to standard error."""
+"""An error is printed as one line, even if another process raised it. Messages and progress bars go to standard
+error."""
 
 import io
 import logging
@@ -74,7 +75,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def become_terminal(monkeypatch):
-    """Return a function that makes standard error a terminal. The clock advances by 3 s at each reading."""
+    """Return a function that makes standard error a terminal. The progress bar's clock advances by 3 s each time it is
+    read."""
     def become() -> Terminal:
         seconds, terminal = iter(range(0, 1_000_000, 3)), Terminal()
         monkeypatch.setattr(sys, "stderr", terminal)

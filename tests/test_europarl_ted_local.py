@@ -101,8 +101,8 @@ def test_prepare_ten_labels(text, expected, tmp_path):
 
 
 def test_quotes_that_are_words(tmp_path):
-    """Quotation marks are words, as in the recipe's texts. The word before a quotation mark has a QUOTATION label. The
-    quotation mark itself can have another label."""
+    """Quotation marks are words, as in the recipe's texts. The word before a quotation mark has a QUOTATION label,
+    unless another mark follows it. The quotation mark itself can have the label of the next mark."""
     sed = re.search(r"sed -E '([^']+)'", (RECIPE / "local/prepare_texts.sh").read_text(encoding="utf-8"))[1]
     text = subprocess.run(["sed", "-E", sed], input='#doc "a"\nThe “why” guy said, "No" , he.\n', check=True, text=True,
                           capture_output=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]}).stdout
@@ -131,8 +131,8 @@ def guess_case(tmp_path, *directories):
 
 
 def test_guess_case_by_word_and_sentence(tmp_path):
-    """Inside cased sentences, `bob` always has a capital, and `may` in half of the cases. Each sentence begins with a
-    capital."""
+    """Inside sentences of the cased text, `bob` always has a capital, and `may` in half of the cases. In the output,
+    each sentence begins with a capital."""
     write_data_dir(tmp_path / "cased", [
         Utterance("s-1", "s", ["the", "bob", "may", "the"], ["CAP", "CAP_COMMA", "CAP_QUOTATION", "PERIOD"]),
         Utterance("s-2", "s", ["the", "bob", "may"], ["CAP", "CAP", "O"])])

@@ -153,7 +153,7 @@ def test_atomic_dir_directory_in_the_place_of_a_file(tmp_path):
 
 
 def test_atomic_dir_error_while_files_move_leaves_an_unfinished_directory(tmp_path, monkeypatch):
-    """As after a kill, the key file is missing, and the directory is marked as unfinished."""
+    """The key file is missing, as after a kill, and the directory is marked as unfinished."""
     (tmp_path / "key").write_text("1")
     (tmp_path / "mine").write_text("kept")
     writing = atomic_dir(tmp_path, "key")
@@ -178,7 +178,7 @@ NAMES = ("key", "a", "b", "sub/c", "old")
 
 
 class Killed(BaseException):
-    """Simulates a kill at a call that changes a directory. Afterwards, the program must not change files."""
+    """Simulates a kill at a call that changes a directory. As after a real kill, no file may change afterwards."""
 
 
 def test_atomic_dir_killed_at_any_change_is_old_or_new_or_has_no_key(tmp_path, monkeypatch):
@@ -274,7 +274,7 @@ with atomic_file(sys.argv[1] + "/f") as file, atomic_dir(sys.argv[1] + "/d", "a"
 
 
 def test_atomic_removes_leftovers_of_killed_processes_only(tmp_path):
-    """Leftovers are recognised by their locks, even if their process ran on another machine."""
+    """A temporary file is a leftover if no process holds its lock, even if another machine wrote the file."""
     with subprocess.Popen([sys.executable, "-c", WRITE, tmp_path], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"half\n"
         names = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()}
@@ -308,7 +308,7 @@ def test_atomic_file_leftover_that_goes_meanwhile(tmp_path, monkeypatch):
 
 
 def test_atomic_file_removed_before_it_is_locked(tmp_path, monkeypatch):
-    """If another process removes the new file as a leftover, this process makes a new one."""
+    """If another process takes the new file for a leftover and removes it, this process makes another one."""
     flock, removed = fcntl.flock, []
 
     def other_is_faster(file, operation):

@@ -1,4 +1,4 @@
-"""Formats of punc prepare: found by file name, read in parts, repaired, or refused."""
+"""Formats of punc prepare: modules are found by name, and files are read in parts, repaired or refused."""
 
 from collections import Counter
 from dataclasses import fields
@@ -139,7 +139,7 @@ LINES = st.lists(st.sampled_from(["#doc A b", "#doc", "#note x", "#note", "so it
 
 @given(LINES, st.booleans(), st.sampled_from(["#doc", ""]), st.sampled_from(["#note", ""]))
 def test_streams_line_by_line(lines, line_start, document_prefix, skip_prefix):
-    """Each line with the document prefix begins a stream. A part may begin in the middle of a line."""
+    """Each line with the document prefix begins a stream. A part of a file may begin in the middle of a line."""
     expected, text = [(None, [])], "\n".join(lines)
     for i, line in enumerate(lines):
         if (i or line_start) and skip_prefix and line.startswith(skip_prefix):

@@ -1,4 +1,4 @@
-"""The scripts of egs/iwslt_ted: a vocabulary from vectors and text, and confusions from pairs of texts."""
+"""egs/iwslt_ted makes a vocabulary from vectors and text; utils/learn_confusions.sh counts confusions in text pairs."""
 
 import os
 import subprocess

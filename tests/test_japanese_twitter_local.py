@@ -81,8 +81,8 @@ def test_divide_no_sentence_in_two_sets():
 
 
 def books(path, works):
-    """Write a file of works, and read it. Each paragraph has one sentence, except the second one of each work, in which
-    no sentence ends."""
+    """Write a file of works, and read it. Each paragraph is one sentence, except the second paragraph of each work, in
+    which no sentence ends."""
     path.write_text("".join(f"#doc {name}\n{name}あ{n}。\nおわらない\n" if n == 0 else f"{name}あ{'い' * n}。\n"
                             for name, size in works.items() for n in range(size)))
     return TEXTS.read_books(str(path), TEXTS.SentenceReader(LabelSet.read(LABELS), "stop"))
@@ -112,8 +112,8 @@ def test_together_sentences_in_order():
 
 
 def two_books(folder, restored):
-    """Write a file of two works, and two data directories with their sentences: `reference`, and `system` with the
-    labels `restored`. Return the arguments of the script."""
+    """Write a file of two works, and two data directories with the works' sentences: `reference`, and `system` with the
+    labels `restored`. Return the arguments of `commas_by_book`."""
     (folder / "books").write_text("#doc さ\nあ、い、う、え。\nお、か。\n#doc す\nきくけ、こ。\n", encoding="utf-8")
     words = [[*"あいうえ"], [*"おか"], [*"きくけこ"]]
     for name, labels in (("reference", ["CCCP", "CP", "NNCP"]), ("system", restored)):
@@ -163,7 +163,8 @@ def test_make_texts_repeatable(raw, tmp_path, capsys):
 
 
 def utterances(rng):
-    """Yield utterances of common words among other characters. Marks follow words, and are sometimes inside a word."""
+    """Yield utterances in which common words occur among other characters. Marks follow words; a few are inside
+    words."""
     units = ["ました", "です", "ところ", "Twitter", "10", "か\u3099", *"あいうえおかきくけこさしせそたちつてとな"]
     marks = ["N", "N", "C", "P", "Q"]
     for n in range(1500):

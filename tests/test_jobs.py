@@ -1,4 +1,4 @@
-"""Jobs write parts, which are joined. The process pool returns results in order, and ends with its parent."""
+"""Jobs write parts, which are joined. The process pool returns results in order, and ends when its parent ends."""
 
 import json
 import logging
@@ -143,7 +143,7 @@ def make_parts(folder):
 
 
 def killed_at(at, paths):
-    """Join the parts in a child process. Kill it before its call number `at` (from 0) of unlink, rmdir, mkdir or
+    """Join the parts in a child process. Kill the process before call number `at` (from 0) of unlink, rmdir, mkdir or
     utime. Return whether it was killed."""
     child = os.fork()
     if child:
@@ -279,7 +279,8 @@ if __name__ == "__main__":
 
 
 def parent_of(function, folder, script):
-    """Return a command line that calls a function of this module, with `folder`, for several tasks in two processes."""
+    """Return a command line that runs a function of this module on several tasks in two processes. Each call of the
+    function gets `folder`, too."""
     script.write_text(PARENT)
     return [sys.executable, script, Path(__file__).parent, function, folder]
 

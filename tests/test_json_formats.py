@@ -342,7 +342,8 @@ def test_probabilities_stand_next_to_the_words():
 
 
 def test_whisper_words_that_continue_the_word_before():
-    """large-v3 splits a word into ` state`, `-of`, `-the`, `-art.`. `Well,` is in no segment and is not changed."""
+    """Whisper large-v3 splits `state-of-the-art.` into ` state`, `-of`, `-the` and `-art.`. `Well,` is in no segment
+    and is not changed."""
     made = {"text": " Well, a state-of-the-art.", "segments": [{
         "text": " a state-of-the-art.", "words": timed("word", " a", " state", "-of", "-the", "-art.")}]}
     assert read(made)[1].texts == ["a", "state-of-the-art."]
@@ -359,8 +360,8 @@ def test_removed_mark_leaves_an_empty_item():
 
 
 def test_a_text_with_marks_is_read_before_words_without():
-    """Azure's text has a numeral in place of a word of its list. The numeral gets the word's times. The words of the
-    list get new marks, too, except this one."""
+    """Azure's text has the numeral `10` where its list of words has `ten`. The numeral gets the times of `ten`. The
+    words in the list also get new marks, but `ten` does not."""
     words = timed("word", "at", "ten", "yes", unit=1e7, begin="offsetInTicks", end="durationInTicks", length=True)
     value = {"recognizedPhrases": [{"nBest": [{"lexical": "at ten yes", "display": "At 10, yes.", "words": words}]}]}
     assert described(read(value)[1]) == "At 0 .5, 10, 1 1.5, yes. 2 2.5"

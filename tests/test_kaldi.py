@@ -51,7 +51,8 @@ def we_validate(directory):
 
 
 def segmented(like, directory):
-    """Write the data directory as one recording, with the utterances in reverse order, segments and wav.scp."""
+    """Copy a data directory, and make it one recording: add wav.scp, and segments whose times reverse the order of the
+    utterances."""
     shutil.copytree(like, directory)
     utterances = [u.id for u in DataDir(like).utterances()]
     Path(directory, "segments").write_text("".join(

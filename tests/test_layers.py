@@ -1,4 +1,4 @@
-"""Filters, highway, windows of words, sigmoid layers, pauses and dropout; some are compared with plain loops."""
+"""Filters, highway layers, windows of words, sigmoid layers, pauses and dropout; some are compared with loops."""
 
 import math
 from itertools import pairwise
@@ -133,7 +133,8 @@ torch.set_num_threads(1)
 
 
 def by_loops(layers, inputs, kept=None, middle=0.0):
-    """Return the output for one sample in double precision. `kept`: which units of each hidden layer are kept."""
+    """Return the output for one sample in double precision. `kept` contains the units of each hidden layer that are not
+    dropped."""
     values = [float(x) for x in inputs]
     for number, layer in enumerate(layers):
         weight, bias = layer.weight.double().tolist(), layer.bias.double().tolist()
@@ -149,7 +150,7 @@ def by_loops(layers, inputs, kept=None, middle=0.0):
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
-    """When certain units are dropped, values and gradients equal those of a network without these units."""
+    """If units are dropped, outputs equal those of a network without these units, and their weights get no gradient."""
     layer, inputs = FullyConnected((6, 4, 8, 3), 0.5, centred=centred).train(), torch.randn(5, 6)
     orders = {4: [2, 0, 1, 3], 8: [7, 6, 0, 3, 1, 2, 4, 5]}
     monkeypatch.setattr(torch, "randperm", lambda size, device: torch.tensor(orders[size]))
@@ -168,8 +169,8 @@ def test_shared_dropout_drops_same_units_in_batch(monkeypatch, centred):
 
 
 def test_squared_error_matches_loop():
-    """Che et al. 2016, equation (1): half the squared distance between posteriors and one-hot label, averaged over
-    slots."""
+    """Che et al. 2016, equation (1) without weight decay: half the squared distance between the posteriors and the
+    one-hot label, averaged over slots."""
     torch.manual_seed(1)
     logits, labels = torch.randn(2, 3, 3), torch.tensor([[0, -1, 2], [1, 1, -1]])
     total = count = 0

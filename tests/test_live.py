@@ -97,7 +97,8 @@ def test_tokens_of_words_that_wait_for_the_next(tmp_path):
 
 
 def split(model, at):
-    """Call `decide` after `at` words. Return the labels of all other words, what this call decided, and all words."""
+    """Call `decide` after `at` words. Return the labels of the words that this call did not decide, the words that it
+    decided, and all words."""
     stream, found = open_stream(model, writer(model)), []
     for word in WORDS[:at]:
         found += stream.push(word)
@@ -110,8 +111,9 @@ def split(model, at):
 
 
 def test_decide_gives_the_labels_of_a_stream_that_ends_there(model):
-    """A word model that reads pauses chooses the labels with the highest mean posterior over five continuations: the
-    text ends, or one of four sequences of frequent words follows."""
+    """If the model does not read pauses, `decide` chooses labels as if the text ended. If it does, `decide` chooses the
+    labels with the highest mean posterior over five continuations: the text ends, or one of four sequences of frequent
+    words follows."""
     whole = [marked.number for marked in mark(open_stream(model, writer(model)), WORDS)]
     ahead = model.lookahead
     for at in (0, 1, 2, 17, len(WORDS)):

@@ -1,4 +1,4 @@
-"""Locks of directories, in Python and utils/lock.sh, have one holder, end with their process and leave no file."""
+"""Locks of directories, in Python and utils/lock.sh: one holder at a time, and no lock that outlives its holder."""
 
 import contextlib
 import errno

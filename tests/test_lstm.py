@@ -1,5 +1,5 @@
-"""LSTM layers with peepholes, and stacks of LSTMs, equal loops over their equations. Initial recurrent weights are
-orthogonal."""
+"""LSTM layers with peepholes, and stacks of LSTMs, give the results of loops over their equations. Initial recurrent
+weights are orthogonal."""
 
 import math
 
@@ -63,7 +63,7 @@ def test_forward_matches_equations(dtype, tolerance, steps, batch, input_dim, si
 
 
 def test_recurrence_is_in_float32_under_autocast():
-    """The product with the inputs is in bfloat16. All later operations equal those in float32 bit for bit."""
+    """The product with the inputs is in bfloat16. All later results equal those in float32 bit for bit."""
     made, inputs = layer(3, 4), torch.randn(6, 2, 3)
     state = torch.randn(2, 4), torch.randn(2, 4)
     with torch.autocast("cpu", torch.bfloat16):
@@ -124,7 +124,7 @@ def test_gradients_match_autograd_if_some_results_are_unused(use):
 
 
 def test_cell_that_never_forgets_for_2000_steps():
-    """With open gates, the cell counts the steps. Nothing overflows, neither forward nor backward."""
+    """With open gates, the cell counts the steps. Nothing overflows in the forward or the backward pass."""
     made = layer(1, 2)
     with torch.no_grad():
         for weight in made.parameters():

@@ -1,8 +1,8 @@
-"""Makes models of the sizes in their papers, and random training sets for them.
+"""Makes models of the sizes reported in their papers, and random training sets for them.
 
 Words are drawn from a vocabulary as large as that of TED talks, with frequencies ∝ 1 / rank. The vocabulary's words
-have six letters on average. Texts of characters have 80 tokens, the last of which is END, with slots after about every
-sixth character.
+have about six letters on average. A text of characters has 80 tokens; the last one is END. About every sixth character
+is followed by a slot.
 """
 
 from collections.abc import Callable, Iterator
@@ -62,8 +62,8 @@ def model_of(title: str, **given: float) -> torch.nn.Module:
 
 
 def batches_of(title: str, tokens: int) -> tuple[Callable[[], Iterator[Batch]], int]:
-    """Return two values: a function that yields the training batches, and the number of their tokens, which is about
-    `tokens`."""
+    """Return two values: a function that yields the training batches, and the number of tokens in the training set,
+    which is about `tokens`."""
     data = characters_of(tokens) if title in OF_CHARACTERS else words_of(tokens)
     if title.startswith("T"):
         return partial(stateful, data, 1, 100, 5), len(data.ids)

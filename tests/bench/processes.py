@@ -1,4 +1,4 @@
-"""Measures the time and memory of a command with all its processes."""
+"""Measures the time and memory that a command and its child processes take."""
 
 import re
 import resource
@@ -18,9 +18,9 @@ class Usage(NamedTuple):
 
     seconds   time from its start to its end
     cpu       processor time of all its processes, in seconds
-    memory    peak memory, in bytes
-    mapped    peak size of the mapped files below the directory `data` of `measure`, in bytes
-    output    its standard error
+    memory    peak memory without the files that `mapped` counts, in bytes
+    mapped    peak memory of the mapped files below the directory `data` of `measure`, in bytes
+    output    what it wrote to standard error
     """
 
     seconds: float
@@ -41,9 +41,10 @@ def tree(process: int) -> list[int]:
 
 
 def memory(process: int, data: Path) -> tuple[int, int]:
-    """Return two sizes in bytes: the memory of a process apart from the files in `data` that it maps, and that of these
-    files. A
-    page that n processes share counts as 1/n of a page (PSS)."""
+    """Return a process's memory as two sizes in bytes: all but the mapped files below `data`, and only these files.
+
+    A page that n processes share counts as 1/n of a page (PSS).
+    """
     own = mapped = 0
     in_data = False
     inside = f"{data}/".encode()
@@ -66,10 +67,10 @@ def cpu_of_children() -> float:
 
 
 def measure(command: list[str], data: Path, interval: float = 0.1) -> Usage:
-    """Run a command to its end. If it fails, print its messages and end this program.
+    """Run a command to its end, and return what it took. If it fails, print its messages and end this program.
 
-    A sample of the memory is taken every `interval` seconds, or less often, so that sampling uses at
-    most 2 % of a processor.
+    The memory is sampled every `interval` seconds, or less often if sampling would otherwise use more than 2 % of a
+    processor.
     """
     begin, cpu, peak, peak_mapped = time.perf_counter(), cpu_of_children(), 0, 0
     process = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs broken inputs through all readers. Readers must run no code, lose no words, print no traceback, and not hang.
+"""Passes broken inputs to all readers. A reader must run no code from its input, lose no words, print no traceback,
+and not hang.
 
     python tests/campaign/fuzz.py --inputs 1000000 --seed 1 --jobs 2 --out fuzz_failures
 
-Each input is a mutation of a valid input of its kind. Its seed and number reproduce it:
-`--seed SEED --first NUMBER --inputs 1`.
+Each input is a mutation of a valid input of its kind. To make one input again, give its number, the same seed, and the
+same `--kind` options: `--seed SEED --first NUMBER --inputs 1`.
 """
 
 import argparse
@@ -40,11 +41,11 @@ EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Pope
 
 
 class Hang(BaseException):
-    """Raised if an input takes too long. It is a BaseException, so no reader's `except Exception` catches it."""
+    """Raised if an input takes too long. As a BaseException, it is not caught by a reader's `except Exception`."""
 
 
 class Runner:
-    """Runs inputs in this process, and counts the outcomes.
+    """Passes inputs to their readers in this process, and counts the outcomes.
 
     counts   {(kind, what): number}; what: "read", "refused", "hung", "failed", or one of FAULTS
     """
@@ -149,7 +150,7 @@ def save(runner: Runner, out: Path, job: int) -> None:
 
 
 def watch(names: list[str], args: argparse.Namespace, place: Path) -> Counter[tuple[str, str]]:
-    """Run the workers. A worker that hangs on an input is killed; a new worker continues with the next input."""
+    """Run the workers. If a worker crashes, or hangs and is killed, a new worker continues with the next input."""
     context = multiprocessing.get_context("fork")
     shared, hangs = context.Array("d", 2 * args.jobs, lock=False), Counter[tuple[str, str]]()
     kinds = [kind.name for kind in all_kinds() if not names or kind.name in names for _ in range(kind.share)]

@@ -76,7 +76,7 @@ def read_text(folder: Path, rng: random.Random) -> Read:
 
 
 def read_data(folder: Path, rng: random.Random) -> None:
-    """Read a data directory with all readers. The fast readers must refuse whatever the slow reader refuses."""
+    """Read a data directory with all readers. If `DataDir` refuses it, `make_store` must refuse it, too."""
     (folder.parent / "labels.txt").write_text(LABELS)
     labels, refused = LabelSet.read(folder.parent / "labels.txt"), None
     try:

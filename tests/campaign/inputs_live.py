@@ -1,7 +1,8 @@
-"""Kinds of inputs: live input in any form, as bytes in pieces of any size, and as messages of a server's client.
+"""Kinds of inputs: live input, as bytes in pieces of any size, and as messages that a client sends to the server.
 
-The forms are words, CTM, JSON and Vosk's results. An input in pieces must give the same result as the complete input.
-A session with a model must return all words, except those in lines that a message reports as left out.
+The input consists of words, CTM lines, JSON lines or Vosk's results. An input that arrives in pieces must give the same
+result as an input that arrives at once. A session with a model must return all words, except those in lines that an
+error names.
 """
 
 import json
@@ -71,7 +72,7 @@ def make(grammar: Callable[[random.Random], str], folder: Path, rng: random.Rand
 
 
 def visible(form: str, data: bytes) -> bytes:
-    """Return the words of an input. If a line cannot be read, all its words count."""
+    """Return the words of an input, including all words of lines that cannot be read."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\ufffd")
     form = (kind_of(text, True) or "words") if form == "auto" else form
     if form == "words":
@@ -85,13 +86,13 @@ def visible(form: str, data: bytes) -> bytes:
 
 
 def of_ctm_line(line: str) -> list[str]:
-    """Return the fifth column of a CTM line, all columns if there are fewer, or none for a comment."""
+    """Return the fifth column of a CTM line, all columns if there are fewer than five, or none for a comment."""
     columns = line.split()
     return columns[4:5] or columns if not line.lstrip().startswith(";;") else []
 
 
 def objects(text: str) -> Iterator[str]:
-    """Yield the lines of JSON input, but join the lines from `{` to `}`."""
+    """Yield the lines of JSON input, but join the lines from a line `{` to the next line `}`."""
     begun: list[str] = []
     for line in text.split("\n"):
         line = line.rstrip(BLANKS)
@@ -152,7 +153,7 @@ def read(form: str, folder: Path, rng: random.Random) -> Read:
 
 
 def lines_of(text: str, numbers: Iterable[int]) -> str:
-    """Return the lines that errors name. For an object on several lines, the error names the first line."""
+    """Return the lines with the given numbers. If an object begins in one of them, return all lines of the object."""
     lines, named = text.split("\n"), []
     for number in numbers:
         end = number
@@ -192,7 +193,7 @@ def decide(folder: Path, items: Sequence[Item], rng: random.Random) -> str:
 
 
 def besides(text: str, shown: bytes) -> list[str]:
-    """Return the words that the JSON input contains in addition to its visible words: repetitions and alternatives."""
+    """Return the words that JSON input contains in addition to the words `shown`: repetitions and alternatives."""
     return [word.decode() for word in (counted(text.encode()) - counted(shown)).elements()]
 
 

@@ -52,7 +52,7 @@ def known_models() -> list[str]:
 
 
 def made(name: str, place: Path) -> Path:
-    """Return the directory of a model, which is made on first use."""
+    """Return a model's directory. The model is made on first use."""
     folder = place / f"made_model_{name}"
     if folder.is_dir():
         return folder
@@ -150,7 +150,7 @@ def make_packed(name: str, folder: Path, rng: random.Random) -> None:
 
 
 def alter_packed(folder: Path, rng: random.Random) -> None:
-    """Change bytes of the weights, and update their checksum; or change a value of the description."""
+    """Either damage the weights and update their checksum, or change a value in model.json."""
     spec = json.loads((folder / "model.json").read_text())
     if rng.randrange(3):
         content = bytearray((folder / "model.onnx").read_bytes())

@@ -1,4 +1,4 @@
-"""Kinds of inputs: texts of `punc score-text`, and the experiments of `punc report`."""
+"""Kinds of inputs: texts for `punc score-text`, and experiments for `punc report`."""
 
 import random
 import shutil
@@ -95,7 +95,7 @@ def build(made: Path, place: Path) -> None:
 
 
 def read_report(folder: Path, rng: random.Random) -> None:
-    """Make the page, in most cases without plots, which take half a second."""
+    """Make the report's page. Plots take half a second, so most pages are made without them."""
     recordings, data = rng.choice(((), ("0",))), rng.choice((None, folder / "data"))
     with np.errstate(all="ignore"), ExitStack() as stack:
         for module in (page, set_view) if rng.randrange(50) else ():

@@ -95,7 +95,7 @@ def labels_of(folder: Path) -> Path:
 
 
 def nothing(_: object) -> None:
-    """Return no words, for readers of files without words."""
+    """Return None for readers of files that have no words to count."""
 
 
 READERS = {

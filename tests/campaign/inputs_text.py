@@ -1,4 +1,4 @@
-"""Kinds of inputs: the formats of `punc prepare`. A format without a grammar in this module gets prose."""
+"""Kinds of inputs: the formats of `punc prepare`. If a format has no grammar in this module, its files are prose."""
 
 import os
 import random

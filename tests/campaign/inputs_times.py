@@ -44,7 +44,7 @@ def make_textgrid(folder: Path, rng: random.Random) -> None:
 
 
 def textgrid_words(data: bytes) -> bytes:
-    """Return the texts in the word tier's complete intervals."""
+    """Return the texts of the complete intervals in a TextGrid's word tier."""
     whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "ignore")
     text = whole.rpartition('"words"')[2].partition('"phones"')[0]
     return " ".join(found[3] for found in WHOLE.finditer(text) if float(found[1]) < float(found[2])).encode()

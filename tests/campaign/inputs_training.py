@@ -1,4 +1,4 @@
-"""Kinds of inputs: soft targets, confusions, abbreviations and turns, which training and preparation read."""
+"""Kinds of inputs: soft targets, confusions, abbreviations, and speaker turns in RTTM."""
 
 import importlib
 import os

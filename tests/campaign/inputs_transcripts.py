@@ -1,7 +1,8 @@
 """Kinds of inputs: files of recognisers and captioners, which `punc transcript` reads, punctuates and writes.
 
-The output is checked: without new marks, it equals the input; with new marks, it has the same letters and all words
-that were read; in another format, it has all words except those meant only for programs.
+The output is checked. Without new marks, it must equal the input. With new marks, it must have the input's letters, and
+reading it must give the words that were written. In another format (except JSON), it must show all words but those
+meant only for programs, such as `<noise>`.
 """
 
 import html
@@ -96,7 +97,7 @@ def read(folder: Path, rng: random.Random) -> None:
 
 
 def check_same(path: Path, content: bytes) -> None:
-    """Raise AssertionError unless `content` equals the file's content. The layout of JSON may differ, but no value."""
+    """Raise AssertionError unless `content` equals the file's content. Only letters and digits of JSON are compared."""
     old = path.read_bytes()
     if old != content and (documents(old) is None or letters(old) != letters(content)):
         raise AssertionError("another file without new marks")
@@ -118,7 +119,7 @@ def documents(data: bytes) -> str | None:
 
 
 def letters(data: bytes) -> str:
-    """Return the letters and digits of a text, without case. New marks do not change them."""
+    """Return the letters and digits of a text, case-folded. New marks do not change them."""
     text = documents(data)
     if text is None:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
@@ -126,7 +127,7 @@ def letters(data: bytes) -> str:
 
 
 def check_again(path: Path, transcript: Transcript, marked: MarkedTranscript) -> None:
-    """Raise AssertionError unless the written file can be read again with the same words."""
+    """Raise AssertionError if the words read from the written file differ, for no known reason, from `marked`."""
     try:
         again = read_transcript(path)
     except InputError:
@@ -154,7 +155,8 @@ def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -
 
 
 def check_form(form: str, found_words: Words, marked: MarkedTranscript, folder: Path) -> None:
-    """Raise AssertionError unless another format shows all words of a transcript, except those meant for programs."""
+    """Write a transcript as `form`. Raise AssertionError unless the output shows all words except those meant only for
+    programs. The words in JSON output are not checked."""
     uncounted = [re.sub("qz([a-p]{3}q)", r"xz\1", name, flags=re.I) for name in found_words.speakers]
     names = [f"in{i}" for i in range(len(found_words.recordings))]
     found_words = found_words._replace(speakers=uncounted, recordings=names)

@@ -72,7 +72,7 @@ def deepgram(rows: Rows, rng: random.Random) -> str:
 
 
 def amazon(rows: Rows, rng: random.Random) -> str:
-    """Make a result of Amazon Transcribe, in which marks are separate items."""
+    """Make a result like Amazon Transcribe's, in which marks are separate items. Here, some marks stay in the words."""
     items: list[Any] = []
     for text, begin, end in (one for row in rows for one in row):
         mark = text[-1] if text[-1] in ",." and rng.randrange(2) else ""
@@ -118,7 +118,7 @@ def sherpa_onnx(rows: Rows, rng: random.Random) -> str:
 
 
 def whisper(rows: Rows, rng: random.Random) -> str:
-    """Make segments with or without words, like openai-whisper, or only a list of segments, like faster-whisper."""
+    """Make a result like openai-whisper's, or a list of segments like faster-whisper's. Some segments list no words."""
     blank, segments = rng.choice((" ", "")), list[dict[str, Any]]()
     for number, row in enumerate(rows):
         segment: dict[str, Any] = {"id": number, "start": row[0][1], "end": row[-1][2],

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """usage: kills.py [--kills N] [--commands NAME,…] [--seed N]
 
-Kills every command of punc that writes a directory, before each call that changes a directory (replace, rename, link,
-unlink, rmdir, mkdir), and after the last such call. A reader must then find the old directory or the new one, or refuse
-what is left (after `punc pauses`, it may also find the directory without pauses). Then the command runs again, and its
-output must equal the output of a run that was not killed.
+Kills every command of punc that writes a directory, once before each call that changes a directory (replace, rename,
+link, unlink, remove, rmdir, mkdir). One more run is not killed. After each run, a reader must find the old directory or
+the new one, or refuse what is left (after `punc pauses`, it may also find the directory without pauses). Then the
+command runs again, and its output must equal the output of a run that was not killed. Prints how often each outcome
+occurred. The status is 1 if there are any faults.
 
---kills N: run N of these kills, drawn at random; 0: run each kill once. Prints the counts of faults. The status is 1 if
-there are any faults.
+--kills N: only about N of these runs, drawn at random; 0, the default: all of them.
 """
 
 import argparse
@@ -29,8 +29,8 @@ CHANGES = ("replace", "rename", "link", "unlink", "remove", "rmdir", "mkdir")
 
 
 def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None) -> int:
-    """Run a command, and kill it before change number `at`, counted from 0. If it ends by itself, write its number of
-    changes to `counter`."""
+    """Run a command, and kill it before change number `at`, counted from 0. If it ends by itself, write the number of
+    its changes to `counter`."""
     made = 0
 
     def change(*arguments, call, **options):
@@ -53,8 +53,8 @@ def killed_at(line: list[str], area: Path, at: int, counter: Path | None = None)
 
 
 def kill_command(place: Path, name: str, command: Command, draws: Callable[[int], list[int]]) -> Counter[str]:
-    """Kill a command before some of its changes. `draws` takes the number of changes, and returns the indices of the
-    changes before which to kill. Return counts."""
+    """Kill a command before some of its changes, and return the counts of the outcomes. `draws` takes the number of
+    changes, and returns the indices of the changes before which to kill."""
     counts: Counter[str] = Counter()
     area, work = place / name, place / f"{name}.work"
     old, new = make_area(place, area, command)
@@ -73,7 +73,7 @@ def kill_command(place: Path, name: str, command: Command, draws: Callable[[int]
         if kind == "MIXTURES" or not found:
             counts["reader errors"] += not found
             print(f"{name}, change {at}: {kind} {sorted(map(str, work.rglob('*')))}")
-        # If a join was killed after its last change, there is nothing left to join.
+        # After a complete join, there is nothing left to join.
         done = command.line[0] == "join" and not any(file.name != ".lock" for file in work.glob("parts/*/*"))
         again = in_child(lambda: (os.chdir(work), run(command.line))[1])
         if looked(work, command, place) != new or (again and not done):

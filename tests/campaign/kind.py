@@ -34,9 +34,9 @@ class Kind:
     make     writes valid files to a folder, using random numbers
     read     reads the files as the program does; returns None if there are no words to count
     mutated  names of files; one of them is mutated
-    visible  returns the part of a file that contains words; None if words are not counted
-    alter    changes the structure of the files in a folder; None if only bytes, lines and fields are mutated
-    share    how often the kind is drawn, relative to other kinds
+    visible  returns the part of a file that contains words; None: words are not counted
+    alter    changes the structure of the files in a folder; None: files are changed only by `mutate.mutated`
+    share    how many inputs are of this kind, relative to other kinds
     """
 
     name: str
@@ -66,17 +66,17 @@ def found(text: bytes) -> Counter[bytes]:
 
 
 def named(counts: Counter[str]) -> int:
-    """Return the number of words that messages report as left out."""
+    """Return the sum of the counts in messages about what was left out, removed or dropped."""
     return sum(number for what, number in counts.items() if re.search(r"left out|removed|dropped", what))
 
 
 def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequence[str] = (),
             other: Callable[[Any], Any] = lambda value: None) -> Any:
-    """Return nested dictionaries and lists in which one value is changed, left out or doubled.
+    """Return a copy of nested dictionaries and lists in which one value is changed, left out or doubled.
 
     values   values that may replace any value
-    odd      strings that may be added to a text
-    other    changes values of other types; if it returns None, they are replaced
+    odd      strings that may replace a string or be added to it
+    other    changes other values; if it returns None, one of `values` replaces the value
     """
     if isinstance(content, dict | list) and content and rng.randrange(10):
         items = dict(content) if isinstance(content, dict) else dict(enumerate(content))

@@ -1,10 +1,10 @@
-"""Mutation tests: changes modules whose mistakes could lose data, one place at a time. A module's tests must then fail.
+"""Mutation tests: changes one place at a time in modules whose mistakes could lose data. Then a test must fail.
 
     python tests/campaign/mutants.py [--sample N] [--seed N] [MODULE …]
 
-Needs cosmic-ray (pip install cosmic-ray), which makes one mutant at a time in a clone of the checkout. Prints each
-mutant that no test caught, as a diff, and the counts. Read these mutants to see which of them behave like the original,
-for example because they only read larger blocks.
+Needs cosmic-ray (pip install cosmic-ray), which makes one mutant at a time in a clone of the checkout. Prints the
+counts, and a diff for each mutant that no test caught. Read these mutants to see which of them behave like the
+original, for example because they only read larger blocks.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""Mutates the bytes, lines and fields of a file. Also makes payloads that run code if anything evaluates them."""
+"""Mutates the bytes, lines, fields, numbers and tags of a file. Some mutations insert payloads, which run code if
+anything evaluates them.
+"""
 
 import os
 import pickle

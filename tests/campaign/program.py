@@ -1,4 +1,6 @@
-"""The command line of `punc`. It is not in world.py, because stream.py measures memory and must not import PyTorch."""
+"""The command line of `punc`. It is not in world.py, because world.py imports PyTorch, and stream.py must measure
+memory without PyTorch.
+"""
 
 import sys
 

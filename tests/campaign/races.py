@@ -4,11 +4,11 @@
 Starts two runs of a punc command at the same time, with different inputs but the same output directory, and keeps
 reading this directory. Afterwards, the directory must contain the output of one run. The other run must have failed
 with a message that the directory is in use, or the runs must have written one after the other. A reader must find the
-old directory or one of the two new ones, or refuse. In nine of ten races, both runs start together; in the tenth, one
-starts up to half a second later. Prints the counts; the status is 1 if a result is mixed, or if a run ends in another
-way.
+old directory or one of the two new ones, or refuse what it finds. In nine of ten races, both runs start together; in
+the tenth, one starts up to half a second later. Prints the counts. The status is 1 if a reader found anything else, if
+both runs failed, or if one crashed.
 
---races N: the number of races over all commands; 200 by default.
+--races N: total number of races, divided equally among the commands; 200 by default.
 """
 
 import argparse
@@ -49,8 +49,8 @@ def read(area: Path, command: Command, found: Path) -> str:
 
 
 def race(place: Path, area: Path, command: Command, expected: dict[str, str], delay: float) -> Counter[str]:
-    """Run the command twice at the same time, and read the directory meanwhile. `expected` contains its allowed
-    states."""
+    """Run the command twice at the same time, and read the directory meanwhile. `expected` contains the states in which
+    the directory may be."""
     counts: Counter[str] = Counter(races=1)
     children = [start(area, command.line, "a", 0), start(area, command.line, "b", delay)]
     for _ in range(READS):

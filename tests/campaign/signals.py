@@ -4,12 +4,13 @@
 Interrupts `punc punctuate --nj 2` and `punc train` at random moments, half of them in the first 0.2 s. SIGINT goes to
 the whole process group, as a terminal sends it after Ctrl-C; SIGTERM goes to the program alone. Counts how often the
 program ended within 2 s, with exactly one line of output, with no unexpected file in its directory, and with no process
-left. Training is started again until it ends; its model must then equal that of an uninterrupted run. The status is 1
-if a count is too low or a model differs.
+left. Training is started again until it is complete; its model must then equal that of an uninterrupted run. The status
+is 1 if one of these checks failed even once.
 
 Python needs some hundredths of a second before it runs the first line of the program. If a signal in this time makes
-Python print something else, this is counted separately. --times N: number of signals of each kind for each program, 100
-by default.
+Python print something else, this is counted separately, not as a failure.
+
+--times N: number of signals of each kind for each program, 100 by default.
 """
 
 import argparse
@@ -35,7 +36,7 @@ PROGRESS = re.compile(r"^(kept )?epoch .*\n", re.MULTILINE)  # lines in the log 
 OURS = re.compile(r"^punc|/punc/\w+/", re.MULTILINE)
 LIMIT = 2.0  # s; the program must end within this time after the signal
 EARLY = 0.2  # s; half of the signals come within this time after the start
-# Words in each utterance. All utterances together take some seconds. A longer one would outlast stop.GRACE.
+# Utterances, and words in each. All utterances together take some seconds. A longer utterance would outlast stop.GRACE.
 UTTERANCES, WORDS = 24, 400_000
 TRAINING_WORDS = 60_000  # so many that an epoch lasts three seconds
 
@@ -70,7 +71,7 @@ def make_long(place: Path) -> None:
 
 
 def make_store(place: Path) -> None:
-    """Make a store that gives long epochs, and `whole`, the model of an uninterrupted training run."""
+    """Make a store so large that an epoch takes seconds, and `whole`, the model of an uninterrupted training run."""
     draw = random.Random(1)
     words = (f"a{draw.randrange(30)}{draw.choice(['', '', '', ',', '.'])}" for _ in range(TRAINING_WORDS))
     (place / "words.txt").write_text(" ".join(words) + "\n")

@@ -1,4 +1,4 @@
-"""Makes the commands of the campaign, and two versions of their small inputs, `a` and `b`.
+"""Defines the commands of the campaign, and makes two versions of their small inputs, `a` and `b`.
 
 A command reads `in/`, a link to the inputs of one version, and writes below the current directory. The words, labels
 and posteriors of the two versions differ, so a mixture of files is noticed.
@@ -44,8 +44,8 @@ class Command(NamedTuple):
 
     line     arguments; the current directory contains `in`
     out      directory that the command writes
-    read     reads `out` as its users do; raises InputError if it refuses
-    before   command lines that make its inputs
+    read     reads `out` as other commands do; raises InputError if it refuses what it finds
+    before   command lines that make the command's inputs
     fresh    whether to remove an older `out` first, because the command would not replace it
     """
 
@@ -57,7 +57,7 @@ class Command(NamedTuple):
 
 
 def run(line: list[str], expected: str = "") -> int:
-    """Run a command line in this process. Print errors that are not expected."""
+    """Run a command line in this process. If it fails, print its errors unless they contain the text `expected`."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         status = main(line)
     if status and not (expected and expected in errors.getvalue()):
@@ -178,8 +178,8 @@ def inside(place: Path) -> Iterator[None]:
 
 
 def _write_texts(folder: Path, lengths: Sequence[int], draw: random.Random) -> None:
-    """Write texts, the times of their words, and ASR output in which some words are missing or replaced. Words begin
-    with `a` or `b`."""
+    """Write texts, the times of their words, and ASR output in which some words are missing or replaced. The texts'
+    words begin with their version, `a` or `b`."""
     (folder / "labels.txt").write_text(LABELS)
     times, asr = [], []
     for number, length in enumerate(lengths, 1):
@@ -213,7 +213,8 @@ def _write_model(folder: Path, name: str, options: dict, version: str) -> None:
 
 
 def make_area(place: Path, area: Path, command: Command) -> tuple[str, str]:
-    """Make the folder `area`: version a's `out`, version b's `in`. Return `out`'s `state` before and after a run."""
+    """Make the folder `area`, in which `in` is version b, and `out` was made from version a. Return the `state` of
+    `out` before and after a run of the command."""
     area.mkdir()
     for folder in ("data", "exp"):
         shutil.copytree(place / "in_a" / folder, area / folder)
@@ -239,7 +240,8 @@ def run_in(area: Path, *lines: list[str]) -> None:
 
 
 def _turn(place: Path, area: Path, version: str) -> None:
-    """Give an area a version's inputs. `data` stays that of version a; for b, times.ctm has its words twice as late."""
+    """Give an area the inputs of a version. `data` stays that of version a; for b, the begin times in times.ctm are
+    doubled."""
     (area / "in").unlink(missing_ok=True)
     (area / "in").symlink_to(place / f"in_{version}")
     shutil.rmtree(area / "exp/S")
@@ -251,11 +253,12 @@ def _turn(place: Path, area: Path, version: str) -> None:
 
 
 def state(area: Path, command: Command) -> str:
-    """Return `refused`, or a hash of the files that a reader sees. For an experiment, these are its results.
+    """Return `refused` if the reader refuses the output; otherwise, a hash of the output's visible files.
 
-    The reader runs in the directory where the command ran, because a part stores its input paths as given on the
-    command line. progress.pt next to a finished model does not count, because the next training run removes it. If
-    files are replaced while they are hashed, everything is read again.
+    Of an experiment, only the results are hashed. The reader runs in the directory where the command ran, because the
+    output of a job (`--jobs`) stores its input paths as given on the command line. progress.pt does not count: it can
+    remain next to a finished model until the next training run. If files are replaced while they are hashed, everything
+    is read again.
     """
     out = area / command.out
     while True:
@@ -294,7 +297,7 @@ def _visible(out: Path) -> Iterator[Path]:
 
 
 def _content(file: Path) -> bytes:
-    """Return a file's content, without a model's weights, and without input paths and times, which vary by run."""
+    """Return the content of a file, except what varies between runs: a model's weights, input paths and times."""
     content = file.read_bytes()
     if file.name in ("conf", "part.json"):
         return b"".join(line for line in content.splitlines() if not line.startswith((b"# ", b"  ")))
