@@ -172,7 +172,7 @@ def test_campaign_counts_what_is_planted(tmp_path):
         ("refuse", "refused"): 1, ("loss", "read"): 1, ("loss", "loss"): 1, ("named", "read"): 1, ("loop", "hung"): 1,
         ("loop", "hang"): 1}
     crash = (out / "crash-traceback-8" / "WHY").read_text()
-    assert "--seed 1 --first 8 --inputs 1" in crash
+    assert "\n--seed 1 --first 8 --inputs 1 --kind 'code' --kind 'crash' " in crash
     assert "ZeroDivisionError" in crash
 
 

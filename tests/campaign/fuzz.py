@@ -53,6 +53,8 @@ class Runner:
     def __init__(self, kinds: list[Kind], seed: int, out: Path, place: Path, seconds: float = SECONDS):
         self.kinds = [kind for kind in kinds for _ in range(kind.share)]
         self.seed, self.out, self.place, self.seconds = seed, out, place, seconds
+        everything = [kind.name for kind in kinds] == [kind.name for kind in all_kinds()]
+        self.chosen = "" if everything else "".join(f" --kind '{kind.name}'" for kind in kinds)
         self.counts: Counter[tuple[str, str]] = Counter()
         self.places: Counter[tuple[str, ...]] = Counter()
         self.marker = place / "ran"
@@ -115,8 +117,8 @@ class Runner:
         if self.places[place] <= KEPT:
             target = self.out / f"{kind.name}-{fault}-{number}".replace(" ", "_")
             shutil.copytree(self.place / "in", target, dirs_exist_ok=True, ignore_dangling_symlinks=True)
-            (target / "WHY").write_text("\n".join((kind.name, fault, f"--seed {self.seed} --first {number} --inputs 1",
-                                                   *why)), encoding="utf-8", errors="replace")
+            (target / "WHY").write_text("\n".join((kind.name, fault, f"--seed {self.seed} --first {number} --inputs 1"
+                                                   f"{self.chosen}", *why)), encoding="utf-8", errors="replace")
 
 
 def work(names: list[str], numbers: range, args: argparse.Namespace, place: Path, shared: object, job: int) -> None:
