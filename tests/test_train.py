@@ -183,6 +183,39 @@ def test_train_initial_model_continues_from_its_weights(toy_store, tmp_path):
     assert same(first, same_weights)
 
 
+class Killed(BaseException):
+    pass
+
+
+def test_train_initial_share_mixes_the_initial_with_the_trained_weights(toy_store, tmp_path, monkeypatch):
+    initial = run(toy_store, tmp_path / "1", "stateful", epochs=1)
+    options = {"epochs": 2, "initial_model": str(tmp_path / "1")}
+    trained = run(toy_store, tmp_path / "2", "stateful", **options)
+    assert not same(initial, trained)
+
+    def killed(*_):
+        raise Killed
+
+    with monkeypatch.context() as patch:  # as if the run were killed after it has mixed the weights
+        patch.setattr(punc.training.train, "finish", killed)
+        with pytest.raises(Killed):
+            run(toy_store, tmp_path / "3", "stateful", initial_share=0.25, **options)
+    mixed = run(toy_store, tmp_path / "3", "stateful", initial_share=0.25, **options)
+    for name, weight in mixed.items():
+        assert torch.allclose(weight, 0.25 * initial[name] + 0.75 * trained[name], atol=1e-6), name
+    assert read_checkpoint(tmp_path / "3/final.pt")["dev_loss"] not in (
+        read_checkpoint(tmp_path / name / "final.pt")["dev_loss"] for name in "12")
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"initial_share": 0.5}, "--initial-share=0.5 without --initial-model"),
+    ({"initial_share": 1.0, "initial_model": "en"}, "--initial-share=1.0 is out of range"),
+    ({"initial_share": -0.5, "initial_model": "en"}, "--initial-share=-0.5 is out of range")])
+def test_train_invalid_initial_share_is_an_error(options, message):
+    with pytest.raises(InputError, match=message):
+        TrainingOptions(**options)
+
+
 @pytest.mark.parametrize("options", [SMALL | {"hidden_dim": 9}, None])
 def test_train_initial_model_of_other_sizes_is_an_error(toy_store, tmp_path, both_ways, options):
     run(toy_store, tmp_path / "1", "stateful", epochs=1)
@@ -222,10 +255,6 @@ def test_train_initial_model_can_be_a_packed_one(toy_store, tmp_path):
 def test_train_more_parts_than_batches_is_an_error(name, toy_store, tmp_path):
     with pytest.raises(InputError, match=r"--parts 5000, but set 'train_before' has only \d+ batches; give at most"):
         run(toy_store, tmp_path, name, parts=5000)
-
-
-class Killed(BaseException):
-    pass
 
 
 def run_two_epochs(store, directory, name):

@@ -17,7 +17,7 @@ LSTM_WEIGHTS = ("uniform", "orthogonal")
 GROUPS = {
     "data": ("train_set", "dev_set", "batching", "batch_size", "bptt", "chunk_size", "context", "loss_on"),
     "learning": ("optimizer", "learning_rate", "epsilon", "weight_decay", "max_grad_norm", "epochs", "parts",
-                 "schedule", "warmup", "min_improvement", "initial_model", "lstm_weights"),
+                 "schedule", "warmup", "min_improvement", "initial_model", "initial_share", "lstm_weights"),
     "a teacher, or simulated recognition errors": ("teacher", "teacher_weight", "asr_noise", "asr_noise_share",
                                                    "asr_noise_draws", "confusions"),
     "running": ("seed", "threads", "device", "bfloat16"),
@@ -54,6 +54,8 @@ class TrainingOptions:
     confusions       file of `punc confusions` from which the errors are drawn
     initial_model    model with the same architecture, vocabulary, labels and sizes, whose weights are the initial
                      weights: the name of a bundled model, or a directory
+    initial_share    each weight of the finished model is this share of its initial value plus the rest of its trained
+                     value; 0: the trained value (Wortsman et al. 2022, Robust fine-tuning of zero-shot models)
     lstm_weights     initial weights of LSTM layers: uniform, as in PyTorch; orthogonal, as in Keras (layers.lstm_stack)
     schedule         how the learning rate falls: halving, by the dev loss; or linear, to 0 over all epochs
     warmup           number of epochs, such as 0.1, during which the learning rate rises from 0
@@ -86,6 +88,7 @@ class TrainingOptions:
     asr_noise_draws: int = 1
     confusions: str = ""
     initial_model: str = ""
+    initial_share: float = 0.0
     lstm_weights: str = "uniform"
     schedule: str = "halving"
     warmup: float = 0.0
@@ -108,7 +111,10 @@ class TrainingOptions:
                 raise InputError(f"{kebab(name)}=0 with --optimizer={self.optimizer}", "give a number above 0")
         if not 0 <= self.teacher_weight <= 1:
             raise InputError(f"--teacher-weight={self.teacher_weight} is out of range", "give a number from 0 to 1")
-        check_probability(**{kebab("asr_noise"): self.asr_noise})
+        check_probability(**{kebab(name): getattr(self, name) for name in ("asr_noise", "initial_share")})
+        if self.initial_share and not self.initial_model:
+            raise InputError(f"--initial-share={self.initial_share:g} without --initial-model",
+                             "give the model whose weights are mixed with the trained weights")
         if bool(self.asr_noise) != bool(self.confusions):
             raise InputError(f"--asr-noise={self.asr_noise:g} with --confusions='{self.confusions}'",
                              "give both: a word error rate, and a file of punc confusions")

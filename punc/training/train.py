@@ -23,8 +23,9 @@ from punc.decoding.pack import unpack
 from punc.decoding.packed import load_packed
 from punc.decoding.shipped import find_model, is_packed
 from punc.layers.lstm_stack import make_orthogonal
-from punc.models.base import Model, create, load, model_class, not_finite, read_checkpoint, save
+from punc.models.base import Model, cpu_weights, create, load, model_class, not_finite, read_checkpoint, save
 from punc.tokens.store import Store
+from punc.tokens.store_set import StoreSet
 from punc.training.epochs import Epochs, evaluate, labelled
 from punc.training.options import TrainingOptions, check_non_gradient, run_conf
 from punc.training.ranks import ALONE, Ranks, find_ranks
@@ -86,6 +87,8 @@ def _train(store_dir: StrPath, directory: Path, model: str, model_options: Mappi
         Epochs(net.to(device), store, directory, options, conf, ranks).run()
     with ranks.agree():
         if ranks.first:
+            if options.initial_share:
+                mix_with_initial(net, directory / BEST, options, labelled(store, options.dev_set))
             finish(directory, net, conf)
 
 
@@ -117,6 +120,22 @@ def start_from(net: Model, name: str) -> None:
     except (RuntimeError, ValueError):
         raise InputError(f"--initial-model={name} differs in architecture, words, labels or sizes",
                          f"make the store with --vocab {directory}/vocab, and give the options of its conf") from None
+
+
+def mix_with_initial(net: Model, path: Path, options: TrainingOptions, dev: StoreSet) -> None:
+    """Replace the weights in the file of a trained model by the mean of its weights and those of the initial model,
+    weighted by `initial_share`. Leaves a file unchanged that already contains such a mean."""
+    content = read_checkpoint(path)
+    if "initial_share" in content:  # a run was killed before it renamed the file
+        return
+    start_from(net, options.initial_model)
+    initial = cpu_weights(net)
+    net.load_state_dict({name: trained.lerp(initial[name], options.initial_share) if trained.is_floating_point()
+                         else trained for name, trained in content["weights"].items()})
+    dev_loss, dev_f1 = evaluate(net.eval(), dev)
+    logger.info("mixed with the initial weights: dev loss %.5f, dev F1 %.2f", dev_loss, dev_f1)
+    save(net, path, conf=content["conf"], store=content["store"], epoch=content["epoch"], dev_loss=dev_loss,
+         initial_share=options.initial_share)
 
 
 def architecture(name: str) -> tuple[str, dict[str, Any]]:
