@@ -1,4 +1,5 @@
-"""Metrics equal published examples and counts by hand. Intervals and tests are compared with enumeration."""
+"""Metrics equal published figures and figures computed by hand. Confidence intervals and significance tests are
+checked by enumeration, against Welch's t test, and on simulated runs."""
 
 import itertools
 import math
@@ -48,7 +49,7 @@ EXAMPLES = [
                           "overall.P": 100 / 3, "overall.R": 100 / 3, "overall.F1": 100 / 3,
                           "2-class.P": 200 / 3, "2-class.R": 200 / 3, "Err": 50, "SER": 100,
                           "O.P": 200 / 3, "O.R": 200 / 3}),
-    # A question mark is a period in the hypothesis, which is correct with 3 or 2 classes.
+    # The hypothesis has a period instead of a question mark. With 3 or 2 classes, this is correct.
     ("O?O.", "O.O.", {"PERIOD.P": 50, "PERIOD.R": 100, "QUESTION.P": NO, "QUESTION.R": 0, "QUESTION.F1": 0,
                       "overall.P": 50, "overall.R": 50, "3-class.F1": 100, "3-class.FULLSTOP.F1": 100,
                       "2-class.F1": 100, "Err": 25, "SER": 50}),
@@ -120,7 +121,8 @@ def test_overall_micro_average_of_published_table(labels):
 
 
 def test_ser_published_example(labels):
-    """CNN-2A's SER of 68.0 in Che et al. (table 2) follows from 1,684 marks and its 4-class and 2-class figures."""
+    """In Che et al. 2016 (table 2), CNN-2A's SER of 68.0 follows from its 4-class and 2-class figures and from the
+    number of marks, 1,684."""
     right, positions = round(1684 * 0.550), round(1684 * 0.799)
     predicted = round(positions / 0.776)
     counts = np.zeros((4, 4))
@@ -140,8 +142,8 @@ def test_per_published_example():
 
 
 def test_sentence_ends_counted_by_hand(labels):
-    """Of 3 sentence ends, one is missed, and one has a different mark, which does not matter. One more is inserted, so
-    the error is 2/3."""
+    """One of 3 sentence ends is missed, and a fourth one is inserted, so the error is 2/3. Another sentence end has a
+    different mark in the hypothesis, which is not an error."""
     found = compute_metrics(table("O.,O?.", "O?.OO."), labels)
     assert found["SU-error"] == pytest.approx(100 * 2 / 3)
     assert (found["sentence.P"], found["sentence.R"]) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
@@ -270,7 +272,8 @@ MEASURE = partial(compute_metrics, labels=LABELS)
 
 
 def system(units, right, seed=1, slots=40):
-    """Return counts of a system that labels the fraction `right` of the slots correctly and other slots at random."""
+    """Return the confusion counts of a system. It labels a slot correctly with probability `right`, or else at
+    random."""
     rng = np.random.default_rng(seed)
     reference = np.random.default_rng(99).choice(3, (units, slots), p=(0.8, 0.1, 0.1))
     hypothesis = np.where(rng.random((units, slots)) < right, reference, rng.integers(0, 3, (units, slots)))
@@ -280,7 +283,8 @@ def system(units, right, seed=1, slots=40):
 
 
 def test_intervals_two_units_by_enumeration():
-    """Resampling gives (a, a), (a, b), (b, a), (b, b) equally often, so the bounds are Err of a and Err of b."""
+    """Two units a and b are resampled as (a, a), (a, b), (b, a) and (b, b) equally often, so the bounds of the interval
+    are the Err of a and the Err of b."""
     counts = np.array([np.diag([6, 2, 2]), [[4, 2, 0], [0, 2, 0], [0, 0, 2]]])
     found = intervals(counts, MEASURE)["Err"]
     assert found == pytest.approx((10, 0, 20))
@@ -320,8 +324,8 @@ def test_compare_system_with_itself():
 
 
 def test_compare_p_by_enumeration():
-    """Six units can be swapped between the systems in 64 ways. p approximates the fraction of these ways in which the
-    difference is at least the observed one."""
+    """Each of six units can be swapped between the systems or not, which gives 64 combinations. p approximates the
+    fraction of combinations with a difference at least as large as the observed one, in either direction."""
     this, other = system(6, 0.9, 1), system(6, 0.75, 2)
     error = [100 * (1 - np.trace(s, axis1=1, axis2=2) / 40) for s in (this, other)]
     seen = abs(error[0].mean() - error[1].mean())
@@ -354,7 +358,8 @@ def wrong_share(counts):
 
 
 def runs_of(rng, shares, noise, seeds):
-    """Return the numbers of wrong and right slots (units, 2) of each run. The error rate is `shares` plus noise."""
+    """Return the numbers of wrong and right slots, (units, 2), of each run. The error rate of a unit is its item in
+    `shares` plus noise, which is the same for all units of a run."""
     found = []
     for _ in range(seeds):
         wrong = rng.binomial(SLOTS, np.clip(shares + rng.normal(0, noise), 0.001, 0.999))
@@ -367,7 +372,7 @@ def rejected(test, noise, seeds=(3, 3), units=30, trials=300):
     differ only in seeds."""
     rng, found = np.random.default_rng(5), 0
     for _ in range(trials):
-        shares = rng.uniform(0.05, 0.25, units)  # recordings differ in difficulty
+        shares = rng.uniform(0.05, 0.25, units)  # units differ in difficulty
         found += test(*(runs_of(rng, shares, noise, number) for number in seeds)) < 0.05
     return found / trials
 
@@ -390,7 +395,7 @@ def test_compare_runs_finds_a_difference():
 
 
 def test_compare_runs_equal_units_is_welch_t_test():
-    """If all units of a run have the same errors, recordings add no noise, and the test is Welch's t test."""
+    """If all units of a run have the same error rate, they add no noise, and the test is Welch's t test."""
     these, others = ([np.tile([wrong, SLOTS - wrong], (12, 1)) for wrong in side] for side in ([10, 14, 12], [20, 17]))
     found = compare_runs(these, others, wrong_share)["Err"]
     assert (found.this, found.other, found.difference) == pytest.approx((6, 9.25, -3.25))
@@ -400,7 +405,8 @@ def test_compare_runs_equal_units_is_welch_t_test():
 
 
 def test_compare_runs_single_runs_is_the_paired_bootstrap():
-    """With a single run, only recordings add noise, so the standard error is that of the mean paired difference."""
+    """With one run of each system, only units add noise, so the standard error is that of the mean of the units'
+    differences."""
     rng = np.random.default_rng(3)
     shares = rng.uniform(0.05, 0.25, 400)
     this, other = (runs_of(rng, shares, 0.01, 1)[0] for _ in range(2))

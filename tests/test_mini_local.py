@@ -1,4 +1,7 @@
-"""The synthetic speech of egs/mini: functions, the script (if its tools are installed), and the corpus."""
+"""The synthetic speech of egs/mini: the functions and the script that make it, and the corpus itself.
+
+One test of the script needs flite, sox and pocketsphinx.
+"""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""Bi-LSTM-A, FC-LSTM and Pause-Window equal their papers' equations."""
+"""Bi-LSTM-A, FC-LSTM and Pause-Window agree with the equations in their papers."""
 
 from itertools import pairwise
 

@@ -1,4 +1,7 @@
-"""A model's files that are missing, truncated or of another kind are refused. Also tests how `Spelling` reads words."""
+"""Loading a model fails with one line if its files are missing, truncated or invalid.
+
+Other tests check how `Spelling` computes vectors from the characters of words.
+"""
 
 import pickle
 import re
@@ -142,7 +145,7 @@ def test_model_class_unknown_name():
 @pytest.mark.parametrize(("option", "value"), [("hidden_dim", 4.0), ("hidden_dim", True), ("pauses", 1),
                                                ("hidden_dim", [4])])
 def test_load_options_of_other_types(directory, option, value):
-    """PyTorch accepts some of these options, but would fail in the middle of a text."""
+    """PyTorch accepts some of these values when it makes a model, but would fail in the middle of a text."""
     content = torch.load(directory / "final.pt", weights_only=True)
     content["spec"]["options"][option] = value
     torch.save(content, directory / "final.pt")

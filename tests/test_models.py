@@ -1,7 +1,8 @@
-"""Every neural model in punc/models learns, is saved and loaded, and gives the same posteriors in streams and batches.
+"""The neural models in punc/models learn, are saved and loaded, and give the same posteriors live as in batches.
 
-These tests automatically include new files in that folder. Tests of single models follow, in the order of their papers.
-Other test files: test_ngram.py and test_word_crf.py for models without gradients, test_models_encoder.py for encoders.
+The first tests cover all these models, also those in new files. Tests of single models follow, in the order of their
+papers. Other files test encoders (test_models_encoder.py) and models without gradients (test_ngram.py,
+test_word_crf.py).
 """
 
 import inspect
@@ -54,7 +55,8 @@ def text_model(tmp_path_factory, toy_store):
 
 
 def options_of(name, text_model, **changes):
-    """Return options of a small model: those in SMALL, `changes` and `text_model` (first stage) that the model has."""
+    """Return the options of a small model. They come from SMALL, `text_model` (the directory of a first stage) and
+    `changes`. Options that the model does not have are left out."""
     given = {**SMALL, "text_model": str(text_model), **changes}
     return {option: given[option] for option in base.option_defaults(name) if option in given}
 
@@ -287,7 +289,7 @@ def test_loss_by_hand():
 # The models of Tilk & Alumäe 2015, with the equations in section 2.3.
 
 def peephole_step(x, h, c, input_weight, hidden_weight, peepholes):
-    """Compute one step of Sak et al. 2014, equations (1)-(6), for vectors."""
+    """Compute one step of the LSTM of Sak et al. 2014, equations (1)-(6), for one vector `x`."""
     i, f, g, o = np.split(x @ input_weight + h @ hidden_weight, 4)
     c = sigmoid(f + peepholes[1] * c) * c + sigmoid(i + peepholes[0] * c) * np.tanh(g)
     return sigmoid(o + peepholes[2] * c) * np.tanh(c), c
@@ -339,8 +341,8 @@ def size(model):
 
 
 def test_t_lstm_and_ta_lstm_have_number_of_weights_of_the_paper(tmp_path):
-    """The paper has 100 tanh units and 100 LSTM blocks, with a vocabulary of 100 K + 2 and no biases. The second stage
-    of TA-LSTM-p reads 101 numbers."""
+    """The paper's models have 100 tanh units, 100 LSTM blocks in each stage, and no biases. The second stage of
+    TA-LSTM-p reads 101 numbers per step. The vocabulary has 1,002 tokens here, but 100,002 in the paper."""
     vocabulary = Vocabulary(["<unk>", "</s>", *map(str, range(1000))])
     blocks = 4 * 100 * 100 + 3 * 100  # recurrent weights of cell and gates, and peepholes
     for pauses in (False, True):
@@ -415,7 +417,7 @@ def window_logits(name, weights, image, pool):
 
 
 def convolved(planes, w, number):
-    """Return tanh of each filter at each pixel of the planes (C, m, n), which are padded with zeros."""
+    """Return the tanh of each filter's output at each pixel of the planes (C, m, n), which are padded with zeros."""
     filters, bias = w[f"convolutions.{number}.weight"], w[f"convolutions.{number}.bias"]
     size, (_, rows, columns) = filters.shape[2], planes.shape
     around = np.pad(planes, ((0, 0), (size // 2, size // 2), (size // 2, size // 2)))
@@ -489,13 +491,13 @@ def highway(x, weight, bias):
 
 
 def convolved_at(t, vector, filters, bias):
-    """Return the outputs of all kernels around step t. `filters` contains an array (count, w, E) for each width w."""
+    """Return the outputs of all kernels at step t. `filters` contains an array (kernels, w, E) for each width w."""
     return np.tanh([sum(kernel[i] @ vector(t - (len(kernel) - 1) // 2 + i) for i in range(len(kernel)))
                     for width in filters for kernel in width] + bias)
 
 
 def dilated_at(t, layer, vector, w):
-    """Return the output of the first `layer` convolutions at step t, by recursion."""
+    """Return the output at step t of the first `layer` dilated convolutions, each followed by a highway layer."""
     if not layer:
         return vector(t)
     at = [int(key.split(".")[1]) for key in w if key.endswith("both.weight")][2 * layer - 2]  # odd indices: highways

@@ -1,4 +1,4 @@
-"""Fine-tuned encoders of each kind learn, need no other directory, and read texts of any length."""
+"""Encoders of each kind learn, are saved with everything they need, and read texts of any length."""
 
 import json
 import shutil
@@ -54,7 +54,7 @@ def stores(place):
 
 
 def learn(stores, place, out, kind, task, model="encoder", training=None, **options):
-    """Train a model. Return the fraction of the dev set's slots that the model, loaded again, labels correctly."""
+    """Train a model and load it again. Return the fraction of the dev set's slots that it labels correctly."""
     given = {"encoder": str(place / kind), **SMALL, **options} if model == "encoder" else options
     train(stores(kind), out, model, given, TrainingOptions(train_set=f"train_{task}", dev_set=f"dev_{task}",
                                                            **TRAINING | (training or {})))
@@ -103,7 +103,8 @@ def test_encoder_learns_and_its_directory_is_whole(stores, place, kind, tmp_path
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
-    """Texts may be longer than what the encoder can read. Rows of a batch see neither other rows nor padding."""
+    """A text may be longer than the encoder can read at once. Its posteriors depend neither on the other texts in a
+    batch nor on padding."""
     model, data = create(stores, place, kind), Store(stores(kind)).set("dev_before")
     lengths = [90, 3, 25, 1, 21]
     offsets = np.cumsum([0, *lengths])
@@ -121,7 +122,7 @@ def test_encoder_windows_and_batches_do_not_matter(stores, place, kind):
 
 
 def test_encoder_reads_what_transformers_computes(stores, place):
-    """The vectors of a text equal those of `transformers` for the text with special pieces around it."""
+    """For a text, the model computes the same vectors as `transformers` does with special pieces around the text."""
     from transformers import AutoModel
     model = create(stores, place, "bert")
     tokens = torch.tensor([[9, 8, 7, 9, 10], [9, 7, 1, 1, 1]])
@@ -135,7 +136,7 @@ def test_encoder_reads_what_transformers_computes(stores, place):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_encoder_traceable_is_forward(stores, place, kind):
-    """Some texts are longer than ModernBERT's local layers can reach. The rows have different lengths."""
+    """The batch has texts of different lengths, some longer than the window of ModernBERT's local attention."""
     model = create(stores, place, kind, window=0)
     tokens = torch.randint(2, 12, (3, 40), generator=torch.Generator().manual_seed(1))
     tokens[1, 20:], tokens[2, 1:] = 1, 1
@@ -147,7 +148,7 @@ def test_encoder_traceable_is_forward(stores, place, kind):
 
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2", "modernbert", "mpnet"])
 def test_encoder_is_packed(stores, place, kind, tmp_path):
-    """`pack` itself compares ONNX Runtime's labels with PyTorch's. Texts may be longer than the window."""
+    """Posteriors are compared for a text that is longer than the window. `pack` itself compares only labels."""
     pytest.importorskip("onnx")
     from punc.decoding.pack import pack
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
@@ -163,7 +164,8 @@ def test_encoder_is_packed(stores, place, kind, tmp_path):
 
 
 def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd):
-    """Five of the six products of a layer are in int8. Posteriors hardly change. The model can be unpacked."""
+    """An encoder layer multiplies by six matrices, by five of them in int8. Posteriors hardly change. The packed model
+    can be packed again without int8 products."""
     onnx = pytest.importorskip("onnx")
     from punc.bin.main import main
     from punc.decoding.pack import pack
@@ -304,7 +306,8 @@ def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
 @given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=4), size=st.integers(3, 20), overlap=st.integers(0, 8),
        at_once=st.integers(1, 9), more=st.booleans())
 def test_in_windows_gives_each_token_its_surroundings(lengths, size, overlap, at_once, more):
-    """A layer that reads neighbouring tokens gets `overlap` real tokens on both sides."""
+    """Each token is read together with the `overlap` tokens before it and the `overlap` tokens after it. At the ends of
+    a text, there are fewer."""
     overlap = min(overlap, (size - 1) // 2)
     width = max(lengths)
     tokens = torch.full((len(lengths), width), END)

@@ -37,10 +37,10 @@ COUNTED = re.compile(r"punc prepare: (left out: |decoded: |perhaps not speech: |
 
 
 class Corpus:
-    """Writes the files texts/NAME.txt. For each text, `words` and `labels` contain what its data directory must
-    contain, and `traps` contains its traps.
+    """Writes the files texts/NAME.txt. For each text, `words` and `labels` contain the words and labels that must be
+    read from it, and `traps` counts its traps.
 
-    speakers   texts consist of turns, each of which begins with the name of one of two speakers
+    speakers   each line of a text begins with the name of one of two speakers, who take turns
     """
 
     def __init__(self, folder, texts=12, sentences=24, speakers=False):
@@ -97,7 +97,7 @@ def counted(stderr):
 
 
 def check(corpus, recipe, stderr):
-    """Assert that each text is in one set and has the expected words and labels. Check the printed counts."""
+    """Assert that each text is in exactly one set and has the expected words and labels. Check the printed counts."""
     found = {name: streams(recipe, name) for name in SETS}
     assert sorted(text for texts in found.values() for text in texts) == sorted(corpus.words)
     printed = counted(stderr)
@@ -128,7 +128,7 @@ def test_read_speech_with_times(make):
 
 
 def test_conversations_with_speakers(make):
-    """Texts 0 and 6, 1 and 7, … have the same guest. A host speaks in all texts."""
+    """Texts 0 and 6, 1 and 7, … have the same guest. One host speaks in all texts."""
     corpus = make(speakers=True)
     speakers = {name: {"host", f"guest{number % 6}"} for number, name in enumerate(corpus.words)}
     (corpus.folder / "speakers").write_text("".join(f"{name} {' '.join(who)}\n" for name, who in speakers.items()))
@@ -203,7 +203,7 @@ def recipe_make(corpus, recipe, *options):
 
 
 def shrink(recipe):
-    """Make neural systems small and train them for one epoch, by editing their conf files as users may do."""
+    """Edit the conf files, as users may do, so that the LSTMs are small and are trained for one epoch."""
     for conf in recipe.glob("conf/*-LSTM*.conf"):
         conf.write_text(conf.read_text() + "--epochs=1\n--hidden-dim=20\n")
 

@@ -1,4 +1,4 @@
-"""The scripts of egs/news_smd on made-up text."""
+"""The scripts of egs/news_smd are run on made-up text, and its conf files and published figures are checked."""
 
 import importlib
 import sys

@@ -286,7 +286,7 @@ def test_tree_that_is_invalid_is_refused(change, exp):
 
 
 def test_load_more_orders_than_can_be_decoded(exp, tmp_path):
-    """With 40 orders, the histories of labels would fill the memory."""
+    """With n-grams of 40 tokens, the label histories would fill the memory."""
     shutil.copytree(exp, tmp_path / "exp")
     content = torch.load(exp / "final.pt", weights_only=True)
     for order in range(3, 41):

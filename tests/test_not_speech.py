@@ -1,4 +1,4 @@
-"""Text that is not speech: its kinds, and what is removed. Each lost word is counted."""
+"""Text that is not speech: its kinds, and what is removed. Each removed word is counted."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""No command accepts an input as its output. Commands write to a device or link, and do not replace it."""
+"""No command accepts one of its inputs as its output. An output that is a device, pipe or link is not replaced."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""`punc pack`: without torch, every neural model gives the same labels with ONNX Runtime, in batches and streams."""
+"""`punc pack`: packed models give the same labels as the PyTorch models, in batches and live, and do not need torch."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def make_model(directory, name, options):
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    """Make packed models with a casing table and a card. `en` is bidirectional; `en-live` reads left to right."""
+    """Make packed models with a casing table and a model card. `en` is bidirectional; `en-live` reads left to right."""
     place = tmp_path_factory.mktemp("pack")
     (place / "casing.txt").write_text("Nato NATO\niphone iPhone\n")
     (place / "card.md").write_text("# en\n")
@@ -162,7 +162,7 @@ def test_transitions_of_a_model_decide_in_files_in_python_and_live(model, option
 
 
 def test_punctuate_leaves_nothing_in_the_home_of_a_user(packed, tmp_path):
-    """ONNX Runtime would write a machine identifier for its telemetry to the home directory."""
+    """By default, ONNX Runtime writes a machine identifier for its telemetry to the home directory."""
     env = os.environ | {"HOME": str(tmp_path)}
     env.pop("ORT_DISABLE_TELEMETRY", None)
     done = subprocess.run([*PUNC, "punctuate", str(packed / "en-live"), "-"], input=b"w1 w2\n", env=env, check=True,
@@ -199,8 +199,8 @@ def with_pauses(name):
 
 
 def small_set(lengths):
-    """Return streams of `lengths` tokens with pauses, some unknown. Their last token is not END, which would be read as
-    padding."""
+    """Return streams of `lengths` tokens with pauses, some of them unknown. No stream ends with END, which would be
+    read as padding."""
     data = data_of(lengths)
     data.ids[data.offsets[1:] - 1] = 5
     return data
@@ -296,7 +296,7 @@ def test_load_packed_description_of_another_model_is_an_error(packed, tmp_path, 
 
 @pytest.mark.parametrize("file", ["vocab", "labels.txt", "model.onnx"])
 def test_load_packed_file_of_another_model_is_an_error(packed, tmp_path, file):
-    """The file is refused even if its checksum is correct."""
+    """A file that does not belong to the model is refused even if model.json contains its checksum."""
     shutil.copytree(packed / "en-live", tmp_path / "m")
     text = (tmp_path / "m" / file).read_bytes()
     (tmp_path / "m" / file).write_bytes(b"no model" if file == "model.onnx" else text[:text.rindex(b"\n", 0, -1) + 1])

@@ -1,6 +1,6 @@
 """The page of `punc report` in headless chromium, if it is installed.
 
-A script at the end of the page acts like a user, and then writes the visible text into an element.
+A script at the end of the page acts like a user, and then writes what it has seen into an element.
 """
 
 import html

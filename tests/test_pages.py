@@ -1,4 +1,4 @@
-"""Page data and result pages are read, rendered and published. Committed pages agree with their tables."""
+"""Page data is written and read. Result pages are rendered and published. Committed pages agree with their tables."""
 
 import re
 import shutil
@@ -114,8 +114,8 @@ SIGNATURE = "labels:O+COMMA|slots:10"
 
 
 def page_data():
-    """Return page data of A and B on ref and asr, C on asr, a paired test of A and B, and the costs of training
-    both."""
+    """Return page data: scores of A and B on ref and asr and of C on asr, a paired test of A and B, and the costs of
+    training A and B."""
     values = {("A", "ref"): 61.26, ("B", "ref"): 40.04, ("A", "asr"): 55.8, ("B", "asr"): 55.84, ("C", "asr"): NAN}
     metrics = {key: {"COMMA.P": Interval(value, NAN, NAN), "COMMA.R": Interval(50, 40, 60),
                      "COMMA.F1": Interval(value, value - 5, value + 5), "overall.F1": Interval(value, 1, 99),
@@ -190,7 +190,7 @@ def test_render_wrong_settings_raises(settings, message):
 
 
 def findings_data():
-    """Return page data of T-X (three seeds) and Y on ref, of Y also on asr, and of tests of T-X against Y."""
+    """Return page data: scores of T-X (three seeds) and Y on ref, scores of Y on asr, and tests of T-X against Y."""
     values = {("T-X", "ref"): 60.0, ("T-X.seed2", "ref"): 62.0, ("T-X.seed3", "ref"): 61.0, ("Y", "ref"): 59.2,
               ("Y", "asr"): 4.26}
     metrics = {key: {"COMMA.F1": Interval(NAN, NAN, NAN), "overall.F1": Interval(value, 0, 0),
@@ -372,7 +372,8 @@ def test_readme_table_has_every_published_recipe():
 
 
 def expected(entry, kind, metric, sets, data, published):
-    """Return an entry of README's table, `NAME FIGURE / FIGURE`, made from cells. A missing published figure is `–`."""
+    """Return an entry of README's table, `NAME FIGURE / FIGURE`, with its figures taken from the page data. A missing
+    published figure is `–`."""
     name = re.fullmatch(r"(.+?) [\d.]+(?: .*)?", entry)[1]
     figures = []
     for one in sets:

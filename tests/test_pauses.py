@@ -82,7 +82,7 @@ def test_stream_pauses_untimed_word_hides_two_slots():
 
 
 def test_stream_pauses_subtract_extra_words():
-    """we [0.5 s] um (1 s) [0.25 s] go: of the 1.75 s between `we` and `go`, only 0.75 s are silence."""
+    """Of the 1.75 s between `we` and `go`, `um` takes 1 s, so only 0.75 s are silence."""
     assert_array_equal(one_stream("we go", timing("we um go", "0-1 1.5-2.5 2.75-3")), np.float32([0.75, NAN]))
 
 
@@ -181,7 +181,7 @@ floats = st.floats(0, 1000, width=32) | st.just(NAN)
 
 
 def test_write_pauses_archive_before_index(tmp_path, monkeypatch):
-    """A run that is killed between writing the two files must not look finished."""
+    """A run that is killed between writing pauses.ark and pauses.scp must not look finished."""
     (tmp_path / "text").write_text("utt a b\n")
     replace, placed = os.replace, []
     monkeypatch.setattr(os, "replace", lambda source, target: (placed.append(target.name), replace(source, target)))
@@ -235,7 +235,7 @@ def test_command_with_a_ctm(data, tmp_path, capsys, content):
 
 
 def test_command_prints_wer_of_the_times(data, tmp_path, capsys):
-    """Of four words, two are substituted. Another word is inserted."""
+    """Two of four words are substituted, and one word is inserted."""
     (tmp_path / "ctm").write_text("rec 1 1.0 0.5 so\nrec 1 1.5 0.5 for\nrec 1 2.5 0.2 uh\nrec 1 2.8 0.2 er\n"
                                   "rec 1 4.75 0.5 good\n")
     assert main(["pauses", str(data), str(tmp_path / "ctm")]) == 0

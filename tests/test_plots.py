@@ -132,7 +132,8 @@ def test_draw_is_svg_with_its_texts(titles, settings):
 
 
 def test_figure_of_the_table_in_readme(tmp_path):
-    """In both themes, the figure shows each row of README's table. Each system, metric and set of the table exists."""
+    """The figure shows each row of README's table in both themes. utils/plot_readme.py finds each system, metric and
+    set of the table, or else it fails."""
     root = Path(__file__).parents[1]
     done = subprocess.run([sys.executable, root / "utils/plot_readme.py", root / "README.md", tmp_path],
                           capture_output=True, text=True)

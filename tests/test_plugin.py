@@ -1,4 +1,7 @@
-"""punc plugs into another Kaldi recipe with one link and one line. The tests use a directory like a Kaldi recipe's."""
+"""punc plugs into another Kaldi recipe with one link and one line of code.
+
+The tests use a directory like that of a Kaldi recipe.
+"""
 
 import os
 import re
@@ -52,7 +55,7 @@ def said():
 
 @pytest.fixture
 def recipe(tmp_path, model):
-    """Make a recipe's directory with the link, data/test and exp. punc is not on PATH."""
+    """Make the directory of a Kaldi recipe: the link `punc`, data/test, and exp with ASR output."""
     recipe = tmp_path / "lab/s5"
     (recipe / "data/test").mkdir(parents=True)
     (tmp_path / "lab/model").symlink_to(model)
@@ -79,7 +82,8 @@ def recipe(tmp_path, model):
 
 
 def documented(start):
-    """Return the page's only line of code that begins with `start`, with its paths replaced by existing ones."""
+    """Return the only line of code in docs/plug-into-kaldi.md that begins with `start`. Its example paths are replaced
+    by existing ones."""
     page = (ROOT / "docs/plug-into-kaldi.md").read_text()
     found = [line for block in re.findall(r"```sh\n(.*?)```", page, re.S) for line in block.splitlines()
              if line.startswith(start)]
@@ -88,6 +92,7 @@ def documented(start):
 
 
 def line(recipe, command, **env):
+    """Run a command as a line of the recipe's run.sh. punc is not on PATH."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PUNC_ROOT", "VIRTUAL_ENV")}
     environment["PATH"] = ":".join(part for part in os.environ["PATH"].split(":") if str(ROOT) not in part)
     script = f'decode_cmd="run.pl --mem 2G"\n{command}\n'
@@ -113,7 +118,7 @@ def outputs(place):
 
 
 def test_plugin_ctm_of_recordings(recipe, unpacked):
-    """The model is not packed, so words remain in lower case."""
+    """The model is not packed. Words remain in lower case, because no label has a capital."""
     (recipe.parent / "model").unlink()
     (recipe.parent / "model").symlink_to(unpacked)
     ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"

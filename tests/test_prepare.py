@@ -1,4 +1,4 @@
-"""`punc prepare`: complete files, parts, processes, streams, and errors that leave the output unchanged."""
+"""`punc prepare`: formats, names of streams, parts of files, processes, and errors that leave the output unchanged."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Devices by name, with and without GPUs; bfloat16; freed memory that is kept or returned; products by oneDNN."""
+"""Devices by name, with and without GPUs; bfloat16; freed memory, kept or returned; matrix products by oneDNN."""
 
 import contextlib
 import subprocess
@@ -95,7 +95,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def faults(first):
-    """Return the number of page faults of a process that allocates and frees 64 MiB twenty times."""
+    """Return the number of page faults of a process that allocates and frees 64 MiB twenty times. The code `first` runs
+    beforehand, and is not counted."""
     run = [sys.executable, "-c", f"{first}\n{TAKE}"]
     return int(subprocess.run(run, capture_output=True, text=True, check=True).stdout)
 
@@ -107,7 +108,8 @@ def test_keep_freed_memory_second_large_array_costs_no_pages():
 
 
 def test_give_back_freed_memory_takes_less_memory():
-    """Small freed blocks below a block in use stay with the process until `give_back_freed_memory`."""
+    """A process keeps small freed blocks that lie below a block in use. `give_back_freed_memory` returns them to the
+    system."""
     code = """
 import ctypes, os
 from punc.base.processor import give_back_freed_memory
@@ -132,7 +134,8 @@ needs_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reas
 
 @pytest.fixture
 def products_by_onednn(monkeypatch):
-    """Use oneDNN as on a processor where it is faster. Return a list that records the sizes of all inputs."""
+    """Use oneDNN even if it is not faster on this processor. Return a list to which the shape of each input of oneDNN
+    is appended."""
     monkeypatch.setattr(products, "_is_faster", lambda: True)
     sizes, to_mkldnn = [], torch.Tensor.to_mkldnn
 
@@ -145,7 +148,7 @@ def products_by_onednn(monkeypatch):
 
 
 def large(*shape, size=1024):
-    """Return inputs of this shape plus a last dimension, and a layer with at least LEAST multiplications for them."""
+    """Return inputs (*shape, size), and a linear layer that needs at least LEAST multiplications for them."""
     torch.manual_seed(0)
     inputs = torch.randn(*shape, size)
     return inputs, nn.Linear(size, LEAST // inputs.numel() + 1)

@@ -1,4 +1,4 @@
-"""`punc project`: streams are aligned, then cut into utterances again; copied files; invalid input."""
+"""`punc project`: labels are projected stream by stream and cut into utterances again; copied files; invalid input."""
 
 import numpy as np
 import pytest

@@ -195,7 +195,7 @@ def test_token_any_text_gives_words_and_a_label_each(text):
 @given(st.text(st.sampled_from("abÉßǅİʼ’́ 日.,:;?!-…0"), min_size=1, max_size=4).filter(lambda text: " " not in text),
        st.sampled_from([CHE, CASED]), st.booleans())
 def test_token_of_letters_and_a_mark_is_read_as_any_other(token, labels, lowercase):
-    """A quote before the token is dropped, but because of it, the fast path for letters and a mark is not taken."""
+    """Tokens of letters and a mark take a fast path. A quote before such a token prevents this, and is dropped."""
     reader = TextReader(labels, lowercase)
     assert reader.token(token)[1:] == reader.token("“" + token)[1:]
 
@@ -458,7 +458,7 @@ def test_write_changes_marks_only(text, rng):
 
 @given(st.lists(st.tuples(st.sampled_from([*"あ漢ｱ「𠮷", "ABC", "12"]), st.sampled_from(CHARS.names))))
 def test_write_then_split_round_trip(pairs):
-    """A mark follows each `ABC` and `12`, because two of them without a mark would be a single token."""
+    """A mark follows each `ABC` and `12`. Otherwise, `ABC` and another `ABC` in a row would be a single token."""
     pairs = [(token, label if token not in ("ABC", "12") else "P") for token, label in pairs]
     reader = CharacterReader(CHARS)
     split = reader.split("".join(token + CHARS[CHARS.index(label)].mark for token, label in pairs))

@@ -45,7 +45,7 @@ def exp(tmp_path_factory):
 
 
 def utterances(lengths, pauses=False, seed=0):
-    """Yield utterances of streams a, b, … with these lengths. The model does not know 3 of the 33 words."""
+    """Yield utterances of streams a, b, … with these numbers of words. The model does not know 3 of the 33 words."""
     random = np.random.default_rng(seed)
     for stream, of_stream in zip("abcdef", lengths):
         for i, n in enumerate(of_stream):

@@ -1,4 +1,4 @@
-"""Data directories punctuated in jobs have the same bytes for any number of jobs. Bad parts are refused."""
+"""However many jobs punctuate a data directory, the output has the same bytes. Broken outputs of jobs are refused."""
 
 import os
 import shutil

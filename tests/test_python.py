@@ -1,4 +1,5 @@
-"""The Python interface and bundled models give the same labels as `punc punctuate`, without torch, in many threads."""
+"""The Python interface and the bundled models give the same labels as `punc punctuate`. They do not import torch, and
+several threads can share a model."""
 
 import doctest
 import re

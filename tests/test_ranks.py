@@ -63,7 +63,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("error", [InputError("bad", "mend it"), RuntimeError("no memory"), None])
 def test_join_ends_the_group_also_after_an_error(error, monkeypatch):
-    """Otherwise, gloo's threads could abort the process if it ends while other ranks wait for it."""
+    """If the process group is not destroyed, gloo's threads can abort a process that ends while other ranks wait."""
     called = []
     for name in ("init_process_group", "destroy_process_group"):
         monkeypatch.setattr(torch.distributed, name, lambda *_, name=name, **__: called.append(name))
@@ -89,8 +89,8 @@ def killed_after_an_epoch():
 
 @contextlib.contextmanager
 def recorded(steps):
-    """For each training step, append a list to `steps`, with (loss, slots) if this rank computes a loss. The last list
-    belongs to no step."""
+    """Append (loss, slots) to the last list in `steps` when this rank computes a training loss, and append a new list
+    after each training step. So the last list belongs to no step."""
     def record(function):
         def loss(model, logits, labels):
             value = function(model, logits, labels)
@@ -135,7 +135,7 @@ def run(place, exp, name, store="store", **changes):
 
 
 def gloo_threads():
-    """Return the names of gloo's threads. Wait a moment, because threads that have ended stay in /proc at first."""
+    """Wait up to 5 s until gloo's threads have disappeared from /proc. Return the names of those that remain."""
     threads = ""
     for _ in range(50):
         names = []
@@ -243,7 +243,8 @@ def test_ranks_have_the_losses_of_one_process(pair, name):
 
 
 def texts_and_losses(lines):
-    """Return the lines of a log without the parts that differ between runs, and the losses."""
+    """Return the lines of a log, and the losses in them. In the lines, each loss is replaced by LOSS, and dev F1 and
+    all that follows it are left out."""
     lines = [re.sub(r"dev F1.*", "", line) for line in lines]
     loss = r"\d+\.\d{5}"
     found = [float(number) for line in lines for number in re.findall(loss, line)]

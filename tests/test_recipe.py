@@ -1,5 +1,4 @@
-"""utils/recipe.sh, and egs/mini from start to end on a few of its texts: complete, repeated, and killed in every
-stage."""
+"""utils/recipe.sh, and egs/mini on a few of its texts: run from start to end, run again, and killed in every stage."""
 
 import contextlib
 import gzip
@@ -91,7 +90,8 @@ def test_leave_out_names_asked_systems(tmp_path):
 
 @pytest.mark.parametrize("body", ["prepare_set dev text.txt", "project test_ref test_asr_words dev"])
 def test_data_of_another_label_set_are_refused(tmp_path, body):
-    """Comments and spaces make no difference. A directory without a label set, from another program, is accepted."""
+    """Comments and spaces in a label set make no difference. A data directory without a label set is accepted, because
+    it may come from another program."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("# label  written\nO   w\nPERIOD  w.  .\n")
     (tmp_path / "data/dev").mkdir(parents=True)
@@ -161,7 +161,8 @@ def train_logs(directory):
 
 
 def test_train_log_of_a_killed_run_is_kept(tmp_path, training):
-    """After a kill and a second run, the logs together contain all epochs, and each epoch counts only once."""
+    """The logs of a killed run and of the run that continues it together contain all epochs. `read_cost` counts each
+    epoch once."""
     job = subprocess.Popen(training, start_new_session=True, stderr=subprocess.DEVNULL)
     log = tmp_path / "exp/log/train.log"
     while job.poll() is None and not (log.exists() and "\nepoch 3:" in log.read_text()):
@@ -223,7 +224,8 @@ def test_decode_in_jobs_joins_their_parts(tmp_path):
 
 
 def test_text_on_a_cluster_is_one_job(tmp_path):
-    """prepare_set and make_store run as one job if --cmd is not run.pl. Bash must not interpret their arguments."""
+    """If --cmd is not run.pl, prepare_set and make_store each run as one job. Bash must not interpret their
+    arguments."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n")
     (tmp_path / "a $(touch ran).txt").write_text("".join(f"#doc {i}\nso, it (x y) is {i}.\n$HOME\n" for i in range(9)))
@@ -335,7 +337,7 @@ def test_conf_of_a_system_is_read_by_punc_train(conf):
 
 
 def cut_down(recipe):
-    """Copy the recipe with KEPT of its texts, and with small networks that are trained for one epoch."""
+    """Copy egs/mini with KEPT of its texts, and with conf files of small networks that are trained for one epoch."""
     shutil.copytree(MINI, recipe, ignore=shutil.ignore_patterns("data", "exp", "text", "*.gz"))
     texts = sorted((MINI / "corpus/text").glob("*.txt"))
     kept = texts[::len(texts) // KEPT][:KEPT]
@@ -374,7 +376,7 @@ def own_files(recipe):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """Run the complete recipe. The run must change only files in data and exp, which git ignores."""
+    """Run all stages of a copy of egs/mini. They must change only files in data and exp, which git ignores."""
     recipe = tmp_path_factory.mktemp("whole") / "mini"
     cut_down(recipe)
     before = own_files(recipe)
@@ -472,7 +474,7 @@ def kill_midway(recipe, stage, **systems):
 
 
 def groups_below(pid):
-    """Return the process groups of a process and its descendants. The groups of run.pl's jobs outlive run.pl."""
+    """Return the process groups of a process and its descendants. The jobs of run.pl have their own groups."""
     rows = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # a process may end in the meantime
@@ -486,7 +488,8 @@ def groups_below(pid):
 
 
 def states(recipe):
-    """Yield the times of a recipe's files and directories, except the lock, which each run takes first."""
+    """Yield each file and directory of a recipe, and its modification time. The lock and its directory are left out,
+    because each run changes them first."""
     for path in recipe.rglob("*"):
         if path in (recipe / "exp", recipe / "exp/.run.lock"):
             continue
@@ -495,7 +498,7 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    """The stages run for a system that needs another one, so both systems are trained, but only one is scored."""
+    """The stages run for TA-LSTM-p, which needs T-LSTM. So both systems are trained, but only TA-LSTM-p is scored."""
     recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []

@@ -1,4 +1,5 @@
-"""The page of `punc report` as text, its tables and its slots. test_page_in_browser.py tests it in a browser."""
+"""The HTML page of `punc report`, its tables, and the slots that it shows. test_page_in_browser.py tests it in a
+browser."""
 
 import json
 import re

@@ -25,7 +25,7 @@ epoch 2: rate 0.1, loss 0.41234, dev loss 0.41234, dev F1 39.12, 20,000 words/s,
 
 @pytest.fixture
 def exp(tmp_path, monkeypatch):
-    """Write scores of `good` on test and asr, and of `bad` on test, to exp/SYSTEM/decode_SET/score."""
+    """Write scores of the systems `good` (on test and asr) and `bad` (on test) to exp/SYSTEM/decode_SET/score."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\n", encoding="utf-8")
     outputs = {"ref": ["O", "COMMA", "O", "PERIOD"], "good": ["O", "COMMA", "O", "O"], "bad": ["O", "O", "O", "O"]}
@@ -118,7 +118,8 @@ def test_read_cost_of_a_run_that_continued(tmp_path, logs, cost):
 
 
 def test_read_training_kept_epoch_is_the_one_that_the_log_names(tmp_path):
-    """Only the newest log counts. If it names no epoch, the kept epoch is the one with the lowest dev loss."""
+    """The log names the kept epoch. If a later training run names none, its epoch with the lowest dev loss counts as
+    kept."""
     (tmp_path / "log").mkdir()
     log = tmp_path / "log" / "train.log"
     log.write_text(f"{TRAINED}kept epoch 1: the highest dev F1, 53.00; epoch 2 has the lowest dev loss, 0.55000\n")
@@ -290,7 +291,7 @@ SIGNED = "labels:O+COMMA|words:same|last-slot:true|slots:{}|marks:3|units:{}|see
 
 
 def page(*systems, sets=("ref",), value=50.0, units="5 streams", reference="abc", command="./run.sh"):
-    """Return page data with one metric, and with a test of each system against the next one."""
+    """Return page data with the metric Err, and with a test of each of `systems` against the one after it."""
     keys = [(system, name) for name in sets for system in systems]
     return PageData({key: {"Err": Interval(value, value - 1, value + 1)} for key in keys},
                     {key: SIGNED.format(10, units, reference) for key in keys},
@@ -326,7 +327,8 @@ def test_keep_rows_a_new_system_replaces_its_rows_on_all_sets_and_its_seeds():
     ({"sets": ("ref", "asr")}, {("A", "B"), ("C", "D")}),
     ({"seed": ".seed2"}, {("A", "B"), ("C", "D")})])
 def test_keep_rows_tests_stay_with_a_system_that_repeats_its_figures(change, tests):
-    """All runs of C are trained again, and C is tested against the new system D."""
+    """The old page has rows of A, B and C, the new page of C and D. The test of B and C stays only if C has the same
+    rows on both pages."""
     options = dict(change)
     seed = options.pop("seed", "")
     kept = page("A", "B", "C")

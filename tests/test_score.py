@@ -1,4 +1,4 @@
-"""The score directory, its signature and tables, scores of posteriors, and tables that are read again."""
+"""The score directory, its signature and tables; scores of posteriors; tables that are written and read back."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""`punc score-text` and `punc export-text`: texts and data directories are scored against a reference."""
+"""`punc score-text` scores texts and data directories against a reference. `punc export-text` writes data directories
+as text."""
 
 import json
 import math
@@ -20,7 +21,8 @@ MARKS = {"O": "", "COMMA": ",", "PERIOD": ".", "QUESTION": "?"}
 
 
 def sentences(n, right):
-    """Return n lines of ten words: words, labels, and guessed labels, of which the fraction `right` is correct."""
+    """Return n lines of ten words: words, labels, and guessed labels. A guess is correct with probability `right`, or
+    else random."""
     rng, errors, lines = random.Random(1), random.Random(2), []
     for _ in range(n):
         words = [rng.choice(["so", "it", "begins", "and", "ends"]) + str(i) for i in range(10)]

@@ -1,4 +1,4 @@
-"""The server's messages to clients, with simulated connections, and with real ones on this machine."""
+"""The server's messages to clients, over simulated connections and over real ones on this machine."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""path.sh and utils/setup.sh, in a copy with a simulated .venv that records the pip commands."""
+"""path.sh and utils/setup.sh, in a copy of the checkout with a simulated .venv that records the pip commands."""
 
 import os
 import re
@@ -168,7 +168,7 @@ def torch_checkout(checkout):
 
 
 def set_up_torch(checkout, offered, build=""):
-    """Run setup.sh. Return its result, the requests to pip as `FROM VERSION`, and the installed torch."""
+    """Run setup.sh. Return its result, its requests to pip as `INDEX VERSION`, and the installed versions of torch."""
     log = checkout.parent / "log"
     log.write_text("")
     env = {**os.environ, "PYTHON": sys.executable, "LOG": str(log), "PUNC_TORCH": build,

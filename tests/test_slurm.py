@@ -309,7 +309,8 @@ def tails(place):
 
 
 def kill_all_of(place):
-    """Kill all processes that jobs have left behind. In their environment, SLURM_CONF is a path in `place`."""
+    """Kill all processes that jobs have left behind. They are found by SLURM_CONF, a path in `place`, in their
+    environment."""
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             if f"SLURM_CONF={place}/".encode() in environment.read_bytes():

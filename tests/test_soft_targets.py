@@ -23,7 +23,8 @@ MARKS = {"two": "COMMA", "three": "PERIOD"}
 
 
 def utterances(streams, rng):
-    """Yield streams of three utterances. The teacher does not know all words, and some utterances are empty."""
+    """Yield the utterances of `streams` streams, three for each. The teacher does not know all words, and some
+    utterances are empty."""
     for stream in range(streams):
         for number in range(3):
             words = rng.choice(WORDS, rng.integers(0 if number else 1, 9)).tolist()
@@ -177,7 +178,8 @@ print(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
 
 
 def test_targets_take_no_memory_that_grows(taught, tmp_path):
-    """240,000 words need little more memory than 60,000. Posteriors in memory would need 2 MB more."""
+    """240,000 words need little more memory than 60,000. If all posteriors were kept in memory, they would need 2 MB
+    more."""
     words, peaks = np.random.default_rng(1).choice(WORDS, 1000).tolist(), []
     for size in (60, 240):
         data, store = tmp_path / f"d{size}", tmp_path / f"store{size}"

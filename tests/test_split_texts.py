@@ -24,8 +24,8 @@ def names(number):
 
 @pytest.mark.parametrize("number", [4, 5, 10, 12, 48, 100, 138])
 def test_split_of_equal_texts_is_one_of_ten(number):
-    """Of every ten texts, the first is in test_ref and the second in dev. The others are in train; every fifth of them
-    is also in tree, and the rest in `rest`."""
+    """Of every ten texts, the first is in test_ref and the second in dev. The others are in train. Every fifth text of
+    train is also in tree, and the other texts of train are also in `rest`."""
     sets = split_texts(dict.fromkeys(names(number), 7), {}).sets
     train = [name for i, name in enumerate(names(number)) if i % 10 > 1]
     assert sets == {"test_ref": names(number)[::10], "dev": names(number)[1::10], "train": train, "tree": train[::5],

@@ -65,7 +65,7 @@ if __name__ == "__main__":
 @pytest.fixture
 def stopped(tmp_path):
     """Return a function that starts a program, sends it signals, and returns its messages, its status, and the
-    seconds from the signal to its end."""
+    seconds from the first signal to its end."""
     def stopped(program, *numbers, delay=0.0, before="env"):
         (tmp_path / "program.py").write_text(program)
         (tmp_path / "sleeps.py").write_text(SLEEPS)

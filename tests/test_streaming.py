@@ -1,4 +1,5 @@
-"""Words that are punctuated as they arrive get the same labels as in files, without delay, for any input bytes."""
+"""Words that are punctuated as they arrive get the same labels as in files. They are written without delay, and the
+input may contain any bytes."""
 
 import json
 import os

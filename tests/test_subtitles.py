@@ -66,7 +66,8 @@ def test_marks_after_a_word_before_an_empty_one():
 
 
 def timed(text, pauses=None, duration=0.3):
-    """Return the words of a text, the mark after each, and times. `pauses` is {word number: seconds after it}."""
+    """Return the words of a text, the mark after each word, and the times at which words begin and end. `pauses` maps
+    the index of a word to the pause after it in seconds."""
     words = text.split()
     kinds = {".": SENTENCE_END, "?": SENTENCE_END, ",": MARK, ";": MARK}
     marks = np.array([kinds.get(word[-1], NO_MARK) for word in words], np.int8)
@@ -128,7 +129,7 @@ def test_cues_where_they_and_their_lines_end(text, options, expected):
 
 
 def test_cues_times():
-    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, whose start is delayed by SHIFT.
+    # "yes." takes 0.3 s, too short to read. It is shown until the next cue, which starts SHIFT seconds late.
     _, found = cut("yes. no and then some more words to follow here without an end of it.", turns=[0])
     assert (found.begin.tolist()[0], found.end.tolist()[0]) == (0, 700)
     assert found.begin[1] == 700
@@ -219,7 +220,7 @@ def test_short_cue_stays_whole_if_it_is_long_enough():
 
 def test_short_cue_between_changes_of_the_speaker_borrows_time():
     text = "this is what he says. yes. and so on it goes for long."
-    # "yes." takes 0.3 s after a pause of 0.5 s. Its cue begins SHIFT early, and the next cue 0.3 s late.
+    # "yes." takes 0.3 s after a pause of 0.5 s. Its cue begins SHIFT seconds early, and the next cue 0.3 s late.
     _, found = cut(text, pauses={4: 0.5}, turns=[4, 5])
     assert list(zip(found.begin.tolist(), found.end.tolist())) == [(0, 1600), (1600, 2600), (2600, 4400)]
     assert round(1000 * SHIFT) == 2000 - 1600

@@ -1,4 +1,4 @@
-"""Distillation: the paper's loss, also for models with a CRF; students that learn from a teacher; killed runs."""
+"""Distillation: the loss, also for models with a CRF; students that learn from a teacher; killed training runs."""
 
 import itertools
 import shutil
@@ -31,8 +31,8 @@ SETTINGS = {"dev_set": "dev_before", "batch_size": 20, "epochs": 4, "threads": 1
 
 
 def teacher_of(labels, targets, weight=0.5):
-    """Return a teacher of one stream with labels (N,). It stores 64 · targets (slots, L), whose rows do not add up to
-    255."""
+    """Return a teacher for one stream with labels (N,). It stores 64 times the `targets` (slots, L), so its rows add up
+    to 64 instead of 255."""
     labels = np.array(labels, np.int8)
     return Teacher(stream_of(labels), SoftTargets([np.array(targets, np.float32) * 64], labels), weight)
 
@@ -42,7 +42,8 @@ def stream_of(labels):
 
 
 def batch_of(teacher, rows):
-    """Return a batch whose rows consist of these tokens of the set (-1: no token), with the teacher's targets."""
+    """Return a batch with the teacher's targets. `rows` (B, T) contains indices of tokens, and -1 where there is no
+    token."""
     rows = np.array(rows)
     indices = np.where(rows < 0, -1, np.concatenate([teacher.indexed.labels[:], [-1]])[rows])
     return teacher(Batch(torch.zeros(rows.shape, dtype=torch.int64), None, torch.from_numpy(indices)))
@@ -82,8 +83,8 @@ def enumerated(crf, scores, targets, lengths):
 
 
 def test_loss_of_a_chain_is_that_of_all_labellings():
-    """Loss and gradients are compared with sums over all labellings. One step of context precedes the first slot, and
-    one follows the last slot."""
+    """Loss and gradients are compared with sums over all label sequences. One step of context precedes the first slot,
+    and one follows the last slot."""
     torch.manual_seed(2)
     crf, lengths = LinearChain(3), (3, 2)
     nn.init.normal_(crf.transitions)
@@ -114,7 +115,8 @@ def test_tokens_without_a_slot_are_certain():
 
 @pytest.mark.parametrize("model", ["t_lstm", "bi_lstm"])
 def test_batches_have_the_targets_of_their_slots(model, toy_store):
-    """The batches are the same as without a teacher, whether stateful or in chunks, shared by ranks or not."""
+    """Stateful or in chunks, the batches of two ranks are the same as without a teacher, except that they also have
+    targets."""
     store = Store(toy_store)
     data, net = store.set("train_before"), create(model, store.vocabulary, store.labels, {})
     targets = np.random.default_rng(1).integers(1, 255, (len(data.ids), 3)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Word times of aligners for `punc pauses`: TextGrids and Gentle's JSON. All other files are read as CTMs."""
+"""Word times of aligners for `punc pauses`: TextGrids, Gentle's JSON, and directories of such files."""
 
 import json
 import time

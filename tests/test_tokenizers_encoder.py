@@ -115,7 +115,7 @@ def test_read_wrong_files_is_one_line(tokenizers, tmp_path):
 
 
 def test_read_a_huge_id_is_one_line(tokenizers):
-    """A vocabulary with ids up to this one would fill the memory."""
+    """One piece gets the id 1,000,000,000. A vocabulary with all ids up to it would fill the memory."""
     content = json.loads(tokenizers["bert"].__getstate__())
     content["model"]["vocab"]["a"] = 10**9
     with pytest.raises(InputError, match=r"^piece 1000000000 is beyond the limit of .*; give an encoder.s directory"):
@@ -123,7 +123,7 @@ def test_read_a_huge_id_is_one_line(tokenizers):
 
 
 def test_read_json_as_the_package_reads_it(tokenizers):
-    """The package `tokenizers` accepts some files that Python's JSON parser refuses, so `tokenizers` must read them."""
+    """A file that the package `tokenizers` accepts is read, even if Python's JSON parser refuses it."""
     content = tokenizers["bert"].__getstate__()
     broken = content.replace(b'"version": "1.0"', b'"version": "1.0","1.0"', 1)
     assert broken != content

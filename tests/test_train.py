@@ -264,7 +264,7 @@ def run_two_epochs(store, directory, name):
 
 
 def count_and_kill(monkeypatch, moment):
-    """From now on, kill the program before renaming number `moment`, counted from 0."""
+    """From now on, kill the program just before the renaming with the index `moment`. Return the list of renamings."""
     calls, replace = [], os.replace
 
     def counted(*names):
@@ -333,7 +333,8 @@ def handlers():
 
 
 def signal_in(monkeypatch, owner, name, number, moment):
-    """From now on, send a signal when a function is called after `moment` steps. Return the list of steps."""
+    """From now on, send a signal if the function `name` of `owner` is called after exactly `moment` training steps.
+    Return a list with an item for each step."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)
@@ -386,8 +387,8 @@ def test_train_stopped_after_an_epoch_repeats_no_batch(name, moment, toy_store, 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_train_killed_within_an_epoch_continues_there(name, toy_store, tmp_path, both_ways, monkeypatch, capsys):
-    """The continued run reaches the same model and logs the same losses. It begins with the batch after the last state
-    that was written."""
+    """The continued run reaches the same model and logs the same losses. It continues with the batch that follows the
+    last written state."""
     whole = run_two_epochs(toy_store, tmp_path / "whole", name)
     losses = [re.sub("dev F1.*", "", line) for line in capsys.readouterr().err.splitlines()]
     with monkeypatch.context() as patch:
@@ -569,7 +570,8 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def long_words(tmp_path_factory):
-    """Make a store of characters. Words are longer than a batch. Labels depend on the first letter of the next word."""
+    """Make a store of characters. Words are so long that some batches have no slot. Labels depend on the first letter
+    of the next word."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
     words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]

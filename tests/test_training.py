@@ -53,7 +53,7 @@ def test_step_sparse_equals_dense(name, max_grad_norm):
 
 
 def test_optimizers_do_not_import_the_compiler():
-    """Importing PyTorch's compiler takes two seconds, as long as a small training run."""
+    """Importing PyTorch's compiler takes two seconds, about as long as a small training run."""
     code = f"""
 import sys, torch
 from punc.training.optim import Optimizer

@@ -81,7 +81,8 @@ def run(model, data, out, nj=1, scale="", **options):
 
 
 def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
-    """Separate steps give the same labels: make a data directory of the CTM's words, add their pauses, punctuate it."""
+    """`punc transcript` gives the same labels as three separate steps, which make a data directory of the CTM's
+    words, add the pauses, and punctuate the directory."""
     said = {u: [w for id, _, _, w in rows(False) if id == u] for u, *_ in SEGMENTS}
     write_data_dir(tmp_path / "long", [Utterance(u, u[0], words) for u, words in said.items()])
     shutil.copy(data / "segments", tmp_path / "long")
@@ -348,7 +349,8 @@ def test_two_recordings_with_one_file_and_channel(tmp_path):
 
 
 def test_speaker_in_two_places(tmp_path):
-    """Without segments, a speaker would be one stream, and its words would be used twice."""
+    """Without segments, each speaker is one stream. If a speaker were accepted in two places of utt2spk, its words
+    would be used twice."""
     with pytest.raises(InputError, match="utt2spk:3: speaker 'x' comes after 'y'; make speaker ids prefixes of"):
         read(tmp_path, "x 1 0 1 w\n", segments="", speakers="a x\nb y\nc x\n")
 
@@ -434,8 +436,8 @@ def together(place, texts, *options, model="en"):
 
 @pytest.fixture(scope="module", params=["en", "en-live"])
 def every_format(request, tmp_path_factory):
-    """Return for each format a file, the punctuated file, and what results if the latter is punctuated again with each
-    value of --marks."""
+    """Return for each format a file, the punctuated file, and a list of the files that result if the punctuated file is
+    punctuated again, once with each value of --marks."""
     model, place = request.param, tmp_path_factory.mktemp("formats")
     texts = {name.replace(" ", "-"): maker(TIMED) for name, maker in ALL_MAKERS.items()}
     found = together(place / "once", texts, model=model)

@@ -198,7 +198,7 @@ def test_trs_turn_inside_another_one(tmp_path, capsys):
 
 
 def test_trs_long_text_and_names_of_characters(tmp_path):
-    """expat delivers a long text in pieces, and skips entities that only a DTD declares."""
+    """expat delivers a long text in pieces, and skips entities that an external DTD may declare."""
     words = ["caf\xe9", "x"] + ["word"] * 5000
     text = " ".join(words).replace("\xe9", "&eacute;")
     _, out = run(tmp_path, trs(f'<Turn startTime="0" endTime="4"><Sync time="0"/>{text}</Turn>'))

@@ -1,4 +1,4 @@
-"""Turns: the table, `punc turns`, RTTM, and models that read speaker changes, from data directory to labels."""
+"""Turns: the file `turns`, `punc turns`, RTTM, and models that read speaker changes, from data directory to labels."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The scripts check_corpus.sh, near_errors.py, quote.sh and tune_scale.py of utils."""
+"""The scripts check_corpus.sh, near_errors.py, quote.sh and tune_scale.py in utils."""
 
 import json
 import random
@@ -84,7 +84,8 @@ def quoted(words):
 
 
 def queue_pl(command, number, place):
-    """Run a job like Kaldi's queue.pl: bash reads the words in one line, which is also in a here-document."""
+    """Run a command as Kaldi's queue.pl does. Bash reads the command twice: as a line of a script, and within a
+    here-document."""
     line = " ".join(word if re.fullmatch(r"\S+", word, re.A) else f"'{word}'" if '"' in word else f'"{word}"'
                     for word in command).replace("JOB", "${SGE_TASK_ID}")
     (place / "q.sh").write_text(f"cat <<EOF >log\n# {line}\nEOF\n( {line} ) 2>>log >>log\n")
@@ -128,13 +129,13 @@ def tune(tmp_path, *sets):
 
 
 def slot(label, plain, comma):
-    """Return a label, and the posteriors of O, CAP, COMMA and CAP_COMMA. That of O is 0, so the factor must also apply
-    to CAP."""
+    """Return a label, and the posteriors of O, CAP, COMMA and CAP_COMMA. O has the posterior 0, so a factor has no
+    effect unless it also applies to CAP."""
     return label, [0, plain, 0.01, comma]
 
 
 def test_the_factor_with_the_best_mean(tmp_path):
-    """The first set needs a factor below 0.8, the second at least 0.7. The first of equally good factors wins."""
+    """The first set needs a factor below 0.8, the second at least 0.7. Of equally good factors, the smallest wins."""
     first = [slot("COMMA", 0.5, 0.4), slot("CAP_COMMA", 0.2, 0.7), slot("O", 0.9, 0.05)]
     second = [slot("CAP", 0.58, 0.4), slot("COMMA", 0.1, 0.8)]
     done = tune(tmp_path, first, second)

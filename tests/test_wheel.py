@@ -27,7 +27,8 @@ def run(*command, cwd, stdin="", **env):
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    """Return the bin directory of an environment with the wheel. Other packages come from the tests' environment."""
+    """Return the bin directory of an environment in which the wheel is installed. Other packages come from the tests'
+    environment."""
     place = tmp_path_factory.mktemp("wheel")
     source = place / "source"
     shutil.copytree(ROOT / "punc", source / "punc", ignore=shutil.ignore_patterns("__pycache__"))

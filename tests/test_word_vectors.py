@@ -53,7 +53,8 @@ def test_read_what_was_written(tmp_path_factory, vectors, header):
 
 
 def test_read_missing_words_share_a_vector(tmp_path):
-    """Words that the file lacks get its vector of `<unk>` or, if it has none, the mean vector of the words found."""
+    """Words that are not in the file get the file's vector of `<unk>`. If `<unk>` is not in the file either, they get
+    the mean of the vectors found."""
     found = read(tmp_path, GLOVE, ["<unk>", "</s>", "the", "do", "nowhere"])
     for row in (0, 1, 4):
         np.testing.assert_array_equal(found[row], [2.5, 1, 1.5])

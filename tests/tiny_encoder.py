@@ -24,8 +24,8 @@ def make_encoder(kind: str, directory: Path, **sizes: int) -> Path:
 
 
 def write_tokenizer(kind: str, directory: Path) -> tuple[int, dict[str, int]]:
-    """Write the tokenizer of a kind. Return the number of pieces, and the ids of special pieces by their names in
-    config.json."""
+    """Write the tokenizer of a kind. Return the number of pieces, and the items of config.json that contain ids of
+    special pieces."""
     directory.mkdir(parents=True, exist_ok=True)
     tokenizer, specials = {"wordpiece": wordpiece, "unigram": unigram}.get(PIECES.get(kind, ""), byte_level)()
     tokenizer.enable_truncation(5)  # the tokenizer.json of some encoders sets truncation and padding
