@@ -241,7 +241,8 @@ def test_windows_boundaries(monkeypatch):
     monkeypatch.setattr(align, "EXACT", 40 * 40 - 1)
     monkeypatch.setattr(align, "WINDOW", 20)
     ref, hyp = list(range(100, 140)), list(range(200, 240))
-    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):  # the window has 21 words; 10 to 14 are its third quarter
+    # A window has WINDOW + 1 = 21 words; its third quarter is words 10 to 14, counted from 0.
+    for begin, size in ((4, 5), (11, 2), (14, 1), (16, 4)):
         hyp[begin:begin + size] = ref[begin:begin + size]
     assert align._windows(np.array(ref), np.array(hyp)) == [(12, 12)]
     hyp[10:13] = [ref[10], 0, 1]

@@ -71,7 +71,8 @@ def test_divide_no_sentence_in_two_sets():
     runs = [lines[i:i + TEXTS.RUN] for i in range(0, 2000, TEXTS.RUN)]
     posts = [[TEXTS.Line([TEXTS.Sentence(f"{w}。", w) for w in word[:40]], True)]] * 2
     sets = TEXTS.divide({"sentences": runs, "posts": posts}, {"test": 300, "dev": 200})
-    assert [len(line.sentences) for line in sets["test"]["posts"]][1:] == []  # at most one of the equal posts
+    # At most one of the two identical posts is kept.
+    assert [len(line.sentences) for line in sets["test"]["posts"]][1:] == []
     keys = {name: [s.key for found in kinds.values() for line in found for s in line.sentences]
             for name, kinds in sets.items()}
     together = [key for found in keys.values() for key in found]

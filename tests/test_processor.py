@@ -83,7 +83,8 @@ def test_has_bfloat16_false_if_pytorch_fails(monkeypatch):
     assert not has_bfloat16()
 
 
-# The program allocates bytes objects. NumPy's arrays use huge pages if they can, and huge pages cause few page faults.
+# A program that allocates bytes objects, not NumPy arrays: NumPy uses huge pages if it can, and these cause too few
+# page faults to count.
 TAKE = """
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -1,4 +1,7 @@
-"""Prose is read as words and labels, and written back: tokens, clitics, capitals, casing, and characters as tokens."""
+"""Prose is read as words and labels, and written back.
+
+The tests cover single tokens, clitics, capitals, casing tables, and texts whose tokens are characters.
+"""
 
 import io
 import sys

@@ -257,7 +257,7 @@ def test_read_vocabulary_without_space_is_an_error(tmp_path):
 
 
 def subword_data(path, seed=0):
-    """Write words of two syllables. The first items of `syllables` are the most frequent ones."""
+    """Write a data directory of two-syllable words. The first items of `syllables` are the most frequent ones."""
     rng = np.random.default_rng(seed)
     syllables = [a + b for a in string.ascii_lowercase[:8] for b in "aeiou"]
     texts = (["".join(syllables[min(i, 39)] for i in rng.zipf(1.3, 2) - 1) for _ in range(40)] for _ in range(40))

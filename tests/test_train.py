@@ -334,7 +334,7 @@ def handlers():
 
 def signal_in(monkeypatch, owner, name, number, moment):
     """From now on, send a signal if the function `name` of `owner` is called after exactly `moment` training steps.
-    Return a list with an item for each step."""
+    Return a list that gets an item at each training step."""
     monkeypatch.setattr(stop, "_received", 0)
     signal.signal(number, stop._raise)
     steps, function = count_steps(monkeypatch), getattr(owner, name)

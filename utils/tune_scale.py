@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """usage: tune_scale.py LABELS-FILE DATA-DIR DECODE-DIR [DATA-DIR DECODE-DIR …] >OUT
 
-Tries several factors for the posteriors of all labels without a mark (before or after the word). Prints the factor with
-the highest F1 on dev sets, in the format of `--scale`. Only marks after words count, not the case of words. F1 is
-averaged over the sets, so that large and small sets count equally. DECODE-DIR is the output of `punc punctuate
---posteriors true` for DATA-DIR. The F1 of each factor is printed to standard error.
+Tries several factors for the posteriors of the labels that write no mark, neither before nor after the word. All these
+labels get the same factor. Prints the factor with the highest F1 on dev sets, in the format of `--scale`. Only marks
+after words count, not the case of words. F1 is averaged over the sets, so that large and small sets count equally.
+DECODE-DIR is the output of `punc punctuate --posteriors true` for DATA-DIR. The F1 of each factor is printed to
+standard error.
 """
 
 import sys

@@ -22,8 +22,8 @@ class Forms(NamedTuple):
 
 
 def forms_of(labels: LabelSet) -> Forms | None:
-    """Return the forms of all labels. Return None if the number of opening marks is not one, or if a label lacks a
-    form other than `opened`."""
+    """Return the forms of all labels. Return None unless there is exactly one opening mark, and every label has the
+    forms `plain`, `question` and `statement`."""
     ends = [label for label in labels if label.name in labels.sentence_ends]
     asked = next((label.mark for label in ends if label.opening), "")
     stated = next((label.mark for label in ends if label.mark != asked), "")

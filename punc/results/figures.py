@@ -32,7 +32,7 @@ SHORTEST, LONGEST = 0.01, 100.0  # the ends of the pause axis, in seconds
 ZERO = 0.006  # where the pause axis shows "0", in seconds
 # The edges of the bins of pauses: a bin for "0", a gap, and 8 bins per decade.
 EDGES = np.concatenate([[0.005, 0.0072], np.geomspace(SHORTEST, LONGEST, 33)])
-PICTURE = 8.0, 4.5  # the size of a data directory's picture, in inches
+PICTURE = 8.0, 4.5  # the size, in inches, of the plots of pauses, posteriors and labels
 MOST_WORDS = 60  # words; longer distances between two marks are drawn as this distance
 
 Curves = Mapping[str, tuple[Any, Any]]  # system → x and y of its curve

@@ -34,7 +34,8 @@ class Recognition:
     # maps the number of a recognised word to the words that were omitted after it; words that were omitted at the start
     # of a stream are under the stream's first word
     missing: dict[int, str]
-    # int64 (words,): words between the slot after each word and the nearest error; -1 if its stream has no error
+    # int64 (words,): how many words are between the slot after each word and the nearest error; -1 if its stream has no
+    # error
     distance: np.ndarray
     wer: float  # word error rate, in percent; NaN without spoken words
 

@@ -35,7 +35,8 @@ WORD_COLUMNS = tuple(f"{form}:{outcome}" for form in FORMS for outcome in "CSDI"
 
 
 class Words(NamedTuple):
-    """One side of a stream: its words in the form that is aligned and, if known, in the form with capitals."""
+    """The reference or the hypothesis of a stream: its words as they are aligned (`plain`), their labels (`slots`) and,
+    if known, the words with capitals (`cased`)."""
 
     plain: Sequence[str]
     slots: np.ndarray  # (words,) int64: the number of the label after each word

@@ -1,6 +1,6 @@
 """Computes metrics, in percent, from counts. METRICS lists all metrics; the functions `_of_…` contain the formulas.
 
-Labels can be merged into classes: `NAME:CLASS=LABEL+LABEL,CLASS=…`.
+`--collapse NAME:CLASS=LABEL+LABEL,CLASS=…` merges labels into classes; NAME is the name of the metric.
 
 A division by zero gives NaN: P of a label that is never predicted, R of a label that is never expected, and F1 of a
 label that is neither predicted nor expected. F1 of a label that is only predicted or only expected is 0.

@@ -25,7 +25,7 @@ Span = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ShortCues:
-    """Joins short cues with their neighbours, or moves words to them from the neighbours.
+    """Joins short cues to their neighbours, or lengthens them with words from their neighbours.
 
     reach    (first words, ends) → the first word that no longer fits into two lines, at most the end
     length   (first words, ends) → number of characters

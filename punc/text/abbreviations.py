@@ -1,8 +1,8 @@
 """Decides whether a sentence ends at the dot of an abbreviation, an initial or a number, or at an ellipsis.
 
-A file, such as `abbreviations.txt` in this directory, gives the kind of each abbreviation; `KINDS` lists the kinds. The
-kind and the next word (ignoring quotes and brackets before it) decide whether a sentence ends at the dot. If so, the
-dot is a mark. The rules:
+A file, such as `abbreviations.txt` in this directory, gives the kind of each abbreviation; `KINDS` lists the kinds. It
+also lists words of the kinds `begins` (they often begin sentences) and `ordinal`. The kind and the next word (ignoring
+quotes and brackets before it) decide whether a sentence ends at the dot. If so, the dot is a mark. The rules:
 
 - After an abbreviation of the kind `never`, no sentence ends. After `starter`, a sentence ends before a capitalised
   word of the kind `begins`; after `capital`, before any capitalised word. (Initials such as `J.` do not count as

@@ -33,9 +33,9 @@ ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
 LATIN = re.compile(r"[A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ]")
 VOICED = "ﾞﾟ"  # voicing marks of half-width kana, which Unicode counts as letters
 JOINER = "\u200d"
-# The shape contains one symbol for each character of a text: l Latin letter; d digit; x modifier of the previous
-# character; j joiner; f regional indicator; m mark; P or C point or comma that is a mark; `.` or `,` point or comma
-# that is not; ' apostrophe or hyphen; b blank; o other.
+# The shape contains one symbol for each character of a text: l: Latin letter; d: digit; x: modifier of the previous
+# character; j: joiner; f: regional indicator; m: mark; P, C: a point or comma that is a mark; `.`, `,`: a point or
+# comma that is not a mark; `'`: apostrophe or hyphen; b: blank; o: any other character.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
 CLASSES = ("<alpha>", "<num>")  # the classes of Latin words and of numbers
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters

@@ -14,10 +14,11 @@ word is of the kind `begins` if it follows a sentence end more often than by cha
 the orthographic heuristic of the paper's second stage, a word is also of the kind `begins` if it occurs in lower case,
 and with a capital only at the beginning of sentences.
 
-There are three differences from the paper. A single letter is an initial unless, like I in English, it has a dot less
-than 1/RARER as often as the average token. An abbreviation must occur at least MIN_COUNT times with a dot, and a word
-found by the orthographic heuristic at least MIN_COUNT times with a capital at the beginning of a sentence. The paper's
-searches for rare abbreviations and for collocations of initials are left out.
+There are three differences from the paper. A single letter counts as an initial, unless a dot follows it much more
+rarely than the average token (less than 1/RARER as often), as is the case for I in English. An abbreviation must occur
+at least MIN_COUNT times with a dot, and a word found by the orthographic heuristic at least MIN_COUNT times with a
+capital at the beginning of a sentence. The paper's searches for rare abbreviations and for collocations of initials are
+left out.
 
 Memory grows with the number of distinct words. NLTK's own trainer takes ten times as long as this module.
 """

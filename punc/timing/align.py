@@ -16,8 +16,9 @@ word goes after the nearest hypothesis word before it. It follows that
   - of several marks in one slot, the strongest stays.
 
 Ties: if several alignments have the same distance, rapidfuzz chooses the matches without regard to marks, and the
-pairing rule pairs the other words. Of the rules that we tried, these agree best with a published set of labels for ASR
-output.
+pairing rule pairs the other words.
+
+Of the rules for pairing and slots that we tried, these agree best with a published set of labels for ASR output.
 """
 
 from bisect import bisect_right

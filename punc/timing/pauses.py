@@ -161,7 +161,7 @@ def slot_pauses(times: np.ndarray, matched: np.ndarray, end: float | None = None
     """Return the silence after each word in seconds, float32 (words,); NaN if the word or the next word has no times.
 
     times     (timed words, 2): begin and end in seconds, in time order
-    matched   (words,): the index of each word's timed word, in increasing order; -1 for an untimed word
+    matched   (words,): for each word, the row of `times` that matches it, or -1 if none does; the rows increase
     end       the end of the recording in seconds; None if unknown
     """
     begins, ends = times[:, 0], times[:, 1]

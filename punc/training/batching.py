@@ -63,7 +63,7 @@ class Batch(NamedTuple):
         return self.map(lambda tensor: tensor.contiguous().pin_memory().to(device, non_blocking=True))
 
     def share(self, number: int, of: int) -> "Batch":
-        """Divide the batch into `of` shares, and return share number `number`, from 0. It consists of every `of`-th
+        """Divide the batch into `of` shares, and return share `number`, counted from 0. It consists of every `of`-th
         row, beginning with row `number`."""
         return self.map(lambda tensor: tensor[number::of].contiguous())._replace(whole=self.slots)
 

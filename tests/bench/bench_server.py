@@ -47,7 +47,7 @@ AHEAD = json.loads((find_model(LIVE) / "model.json").read_text(encoding="utf-8")
 KNOWN = [word for word in (find_model(LIVE) / "vocab").read_text(encoding="utf-8").split() if word.isalpha()]
 CHANCES = list(accumulate(1 / rank for rank in range(1, len(KNOWN) + 1)))
 TOGETHER, HELD = 50, 2  # words per message in the memory test; words beyond the look-ahead that may stay unanswered
-LONG, AT_ONCE = 1000, 4  # words per text; number of clients at the same time
+LONG, AT_ONCE = 1000, 4  # words per text; number of concurrent clients
 
 
 def draw(chance: random.Random, count: int) -> list[str]:

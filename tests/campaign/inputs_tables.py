@@ -95,7 +95,7 @@ def labels_of(folder: Path) -> Path:
 
 
 def nothing(_: object) -> None:
-    """Return None for readers of files that have no words to count."""
+    """Discard the result of a reader, because its file has no words to count."""
 
 
 READERS = {

@@ -155,8 +155,8 @@ def random_labels(found_words: Words, label_set: LabelSet, rng: random.Random) -
 
 
 def check_form(form: str, found_words: Words, marked: MarkedTranscript, folder: Path) -> None:
-    """Write a transcript as `form`. Raise AssertionError unless the output shows all words except those meant only for
-    programs. The words in JSON output are not checked."""
+    """Write a transcript as `form`. Raise AssertionError unless the output shows all words but the hidden ones:
+    silences and, except in a CTM, tags for programs such as `<unk>`. The words in JSON output are not checked."""
     uncounted = [re.sub("qz([a-p]{3}q)", r"xz\1", name, flags=re.I) for name in found_words.speakers]
     names = [f"in{i}" for i in range(len(found_words.recordings))]
     found_words = found_words._replace(speakers=uncounted, recordings=names)

@@ -74,9 +74,9 @@ def changed(content: Any, rng: random.Random, values: Sequence[Any], odd: Sequen
             other: Callable[[Any], Any] = lambda value: None) -> Any:
     """Return a copy of nested dictionaries and lists in which one value is changed, left out or doubled.
 
-    values   values that may replace any value
     odd      strings that may replace a string or be added to it
-    other    changes other values; if it returns None, one of `values` replaces the value
+    other    takes a value that `odd` has not changed, and returns its replacement, or None
+    values   replacements, used where `other` returns None
     """
     if isinstance(content, dict | list) and content and rng.randrange(10):
         items = dict(content) if isinstance(content, dict) else dict(enumerate(content))

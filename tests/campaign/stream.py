@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """usage: stream.py [--words N] [--streams N] [--only command|pauses]
 
-Punctuates a live stream in two ways and watches the memory. First, `punc punctuate en-live -` reads words. Then this
-program passes words and pauses directly to the model, through `SlotStream`. Prints the smallest and the largest
-resident memory after the first tenth of the words. The status is 1 if the largest exceeds the smallest by more than
-5 %, if words are missing, or if there are too few words to measure the memory.
+Punctuates a live stream in two ways and monitors the memory use. First, `punc punctuate en-live -` reads words. Then
+this program passes words and pauses directly to the model, through `SlotStream`. Prints the smallest and the largest
+resident memory after the first tenth of the words. The status is 1 if the largest exceeds the smallest by more than 5
+%, if words are missing, or if there are too few words to measure the memory.
 
 --words N: number of words; 10 million by default, about six weeks of speech without a break. --streams N: number of
 empty lines that the command reads, spread evenly over the words; each of them ends a stream; 0 by default.

@@ -7,9 +7,9 @@ OUT/train_pauses_clean, OUT/dev_clean   the same calls without fillers, which en
 OUT/earnings22.txt                      the text of the remaining calls
 
 If fewer than half of a call's tokens have times, the call is used only as text. The other calls are sorted by name, and
-every tenth is dev. The second stage is trained on the calls with pauses, and the first stage is not: its features and
-posteriors are better on its own training text than on test calls, so a second stage that is trained on the same text
-would trust them too much.
+every tenth is dev. Only the second stage is trained on the calls with pauses. The first stage's features and posteriors
+are better on its own training text than on test calls, so a second stage trained on that text would trust them too
+much.
 """
 
 import sys

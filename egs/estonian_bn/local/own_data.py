@@ -62,7 +62,7 @@ def of_table(data: DataDir, reader: TextReader) -> Iterator[Utterance]:
 
 
 def of_texts(files: Sequence[Path], reader: TextReader) -> Iterator[Utterance]:
-    """Yield each recording's text as a stream of one utterance. Raises InputError if a text has no word."""
+    """Yield each recording's text as a stream of one utterance. Raises InputError if a text has no words."""
     for file in sorted(files, key=lambda file: file.stem.encode()):
         with open_input(file) as lines:
             text = " ".join(decode_line(line, file, number) for number, line in enumerate(lines, 1))
