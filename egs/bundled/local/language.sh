@@ -36,10 +36,10 @@ make_stores() {
     $(names "$data/" && names "$data/dev_")
 }
 add_options() { :; }
-train_system() {
+train_system() {  # a bundled model, and its first stage, are not trained
   local options=(--threads "$threads")
   add_options "$1"
-  [ -f "$exp/$1/model.json" ] || train "$conf/$1.conf" "$data/${store_of[$1]}" "$exp/$1" "${options[@]}"
+  [ -f "$exp/${1%-first}/model.json" ] || train "$conf/$1.conf" "$data/${store_of[$1]}" "$exp/$1" "${options[@]}"
 }
 train_systems() { two_at_a_time train_system $(in_stage 4); }
 train_on() { :; }

@@ -80,7 +80,10 @@ train_systems() {
   two_at_a_time train_system $(in_stage 4c)
 }
 
-train_on() { two_at_a_time train_system $(in_stage 5); }
+train_on() {
+  two_at_a_time train_system $(in_stage 5a)
+  two_at_a_time train_system $(in_stage 5b)
+}
 
 # Score the engines' own marks.
 score_others() {

@@ -7,7 +7,10 @@ set -euo pipefail
 corpus=$1
 here=$(dirname "$0")
 [ -f "$data/raw/europarl.txt" ] || python "$here/prepare_texts.py" "$corpus" "$data/raw" # europarl.txt is written last
-prepare() { prepare_set "$1" --format prose --document-prefix '#doc' "${@:2}" "$data/raw/$1.txt"; }
+prepare() {
+  prepare_set "$1" --format prose --abbreviations "$PUNC_ROOT/punc/text/abbreviations.txt" --document-prefix '#doc' "${@:2}" \
+    "$data/raw/$1.txt"
+}
 for set in text text_more {dev_,}podcasts {dev_,}europarl; do prepare "$set"; done
 [ -f "$data/text_half/text" ] || python "$here/take_streams.py" "$data/text_more" "$data/text_half" 1 2
 prepare written --lowercase false # for the casing table
