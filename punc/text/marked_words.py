@@ -18,7 +18,8 @@ LONG = 60  # words; in a text with marks, a longer run without marks counts as u
 
 
 class SplitWords(NamedTuple):
-    """W split words: one token for each distinct word, and the index of each word's token, `codes` int64 (W,).
+    """W split words: a token for each distinct word (in tags, for each word), and the index of each word's token,
+    `codes` int64 (W,).
 
     counts, streams   int64 (W,): how many words a model reads for each word, and the stream of each word
     """
