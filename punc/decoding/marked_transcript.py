@@ -93,9 +93,8 @@ class Marker:
 
     def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
-        counts = words.counts[words.counts > 0]
-        slots = np.cumsum(counts) - 1  # a word's slot is the slot of its last part
-        ends = np.zeros(int(counts.sum()), bool)
+        slots = words.slots
+        ends = np.zeros(int(words.counts.sum()), bool)
         ends[slots] = words.ends[words.counts > 0]
         done = 0
         groups = grouped(_spans(words, pauses, self._tokenizer, self._decoder), lambda span: len(span.ids),

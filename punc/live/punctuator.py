@@ -83,8 +83,7 @@ class Punctuator:
         _check_words(words)
         zeros = np.zeros(len(words), np.int64)
         parts = take_apart(words, self._writer.reader, streams=zeros, turns=zeros > 0, segments=zeros)
-        read, labels = np.flatnonzero(parts.counts), zeros.copy()
-        slots = np.cumsum(parts.counts[read]) - 1
+        read, slots, labels = np.flatnonzero(parts.counts), parts.slots, zeros.copy()
         after = None
         if pauses is not None:
             after = np.full(parts.counts.sum(), np.nan, np.float32)

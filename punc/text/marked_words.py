@@ -38,6 +38,11 @@ class SplitWords(NamedTuple):
         return list(chain.from_iterable(map([token.words for token in self.tokens].__getitem__, self.codes.tolist())))
 
     @property
+    def slots(self) -> np.ndarray:
+        """The index of the last part of each word that a model reads, among all parts: a word's slot follows it."""
+        return np.cumsum(self.counts[self.counts > 0]) - 1
+
+    @property
     def marked(self) -> np.ndarray:
         """Whether a mark follows each word, as a part of the word or as the next word, bool (W,)."""
         alone = self.of([token.kind == MARK for token in self.tokens])
