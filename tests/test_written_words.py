@@ -117,7 +117,8 @@ SPANISH = LabelSet((*CASED, Label("OPEN", "¿w"), Label("CAP_OPEN", "¿W"), Labe
 @pytest.mark.parametrize(("text", "labels", "expected"), [
     ("hola cómo estás", "CAP_COMMA OPEN QUESTION", "Hola, ¿cómo estás?"),
     ('"qué" y el iphone', "CAP_OPEN_QUESTION CAP O CAP_OPEN_QUESTION", '"¿Qué"? Y el ¿iPhone?'),
-    ("¿cómo ¡y", "CAP_OPEN OPEN", "¿Cómo ¡¿y")])
+    ("¿cómo ¡y", "CAP_OPEN OPEN", "¿Cómo ¿y"),
+    ("¿vienes? ¡no!", "CAP_PERIOD CAP_PERIOD", "Vienes. No.")])
 def test_marks_before_a_word_are_written_once(text, labels, expected):
     assert write(text, labels, SPANISH, {"iphone": "iPhone", "Iphone": "iPhone"}) == expected
 
@@ -192,6 +193,14 @@ def test_write_auto_adds_what_is_missing():
     marked = MarkedWords(CASED, Casing(CASED, {}), "auto", sentences=True).write(words, labels)[0]
     assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. C, d."
     assert write("a b c d", "CAP_COMMA O O PERIOD", marks="auto") == "A, b c d."
+
+
+def test_write_auto_does_not_count_the_points_of_abbreviations_and_numbers():
+    labels = "CAP CAP_PERIOD CAP O QUESTION CAP O O PERIOD"
+    assert write("dr. smith how are you on may 3. then", labels, marks="auto") == (
+        "Dr. Smith. How are you? On may 3. then.")
+    assert write("dr. smith, how are you on may 3. then", labels, marks="auto") == (
+        "dr. smith, how are you on may 3. then.")
 
 
 WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",

@@ -15,6 +15,7 @@ from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReade
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks (see `keeps`)
 USUAL_RATE = 0.13  # marks per word in English speech
 LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
+NO_OPENING = str.maketrans("", "", "¿¡")  # removes marks before words
 
 
 class SplitWords(NamedTuple):
@@ -44,10 +45,16 @@ class SplitWords(NamedTuple):
 
     @property
     def marked(self) -> np.ndarray:
-        """Whether a mark follows each word, as a part of the word or as the next word, bool (W,)."""
+        """Whether a mark follows each word, as a part of the word or as the next word, bool (W,). The point of an
+        abbreviation or number is not a mark."""
         alone = self.of([token.kind == MARK for token in self.tokens])
-        own = self.of([token.marks != "" or token.core[-1:] == "." for token in self.tokens])
+        own = self.of([token.marks != "" for token in self.tokens])
         return own | (next_of(alone, False) & ~next_of(starts_of_runs(self.streams), True))
+
+    @property
+    def pointed(self) -> np.ndarray:
+        """Whether each word is an abbreviation or number that ends with a point, bool (W,)."""
+        return self.of([token.core[-1:] == "." for token in self.tokens])
 
     @property
     def ends(self) -> np.ndarray:
@@ -105,6 +112,7 @@ class MarkedWords:
     def __init__(self, label_set: LabelSet, casing: Casing, marks: str = REPLACE, sentences: bool = False):
         self.label_set, self._casing, self._marks, self._sentences = label_set, casing, marks, sentences
         self._bare = Label("", "w"), Label("", "W")
+        self._opens = any(label.opening for label in label_set)
         self._ends = [i for i, label in enumerate(label_set) if label.name in label_set.sentence_ends]
 
     def write(self, words: SplitWords, labels: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -124,7 +132,7 @@ class MarkedWords:
             self._keep(words, labels, kept, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
-        added = previous_of(np.isin(labels, self._ends) & ~words.marked, False)
+        added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
         starts = np.where(stays, added & ~starts_of_runs(words.streams), starts) & self._sentences
         cased = stays | self._kept_case(words, kinds, inside) if self.label_set.cased else np.ones(len(labels), bool)
         return self._texts(words, labels, np.stack([cased, starts, alone, kept])), labels
@@ -168,7 +176,7 @@ class MarkedWords:
         its new mark with KEEP, at the end of a turn or stream, and where existing marks are probably missing (see
         `unmarked`)."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
-        has = words.marked
+        has = words.marked | words.pointed
         added = ~has & (~stays | words.ends | (self._marks == KEEP))
         for i in np.flatnonzero(kept).tolist():
             label = self.label_set[int(labels[i])]
@@ -202,6 +210,8 @@ class MarkedWords:
         lead, core, before, marks, after = token[1:6]
         if token.kind not in (WORD, NUMBER, URL):
             return lead + core + before + marks + after
+        if self._opens and not keep:
+            lead = lead.translate(NO_OPENING)
         stays = keep and (marks != "" or core[-1] == ".")
         if token.kind == WORD:
             core = self._core(core, label.capital and not stays, cased, start)
