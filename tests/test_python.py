@@ -90,6 +90,35 @@ def test_no_such_model():
         punc.load("no-such")
 
 
+def test_no_such_device():
+    with pytest.raises(InputError, match="--device=gpu; choose auto, cpu, cuda"):
+        punc.load("en", device="gpu")
+
+
+@pytest.mark.parametrize("name", ["en", "en-live"])
+def test_stream_is_closed_once(name):
+    stream = punc.load(name).stream()
+    assert [marked.text for marked in stream.push("hi") + stream.close()] == ["Hi."]
+    assert stream.close() == stream.decide() == []
+    with pytest.raises(InputError, match="the stream is closed"):
+        stream.push("hi")
+
+
+@pytest.mark.parametrize("word", ["", "hi\n", " hi", "\t"])
+def test_a_word_of_a_stream_has_no_spaces_around_it(model, word):
+    with pytest.raises(InputError, match="is empty, or begins or ends with a space"):
+        model.stream().push(word)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (["今日", "は", "いい", "天気", "です"], "今日はいい天気です"),
+    (["iphone", "を", "買い", "ます"], "iphoneを買います"),
+    ("今日は[笑い]いい天気です", "今日は[笑い]いい天気です"),
+    ("10:30、Apple、Googleの、株です", "10:30、Apple、Googleの株です")])
+def test_japanese(text, expected):
+    assert punc.load("ja", scale="O=1e9").punctuate(text).removesuffix("。") == expected
+
+
 def test_threads_share_a_model(model):
     rng = np.random.default_rng(2)
     texts = [rng.permutation(WORDS * 3).tolist() for _ in range(40)]

@@ -483,6 +483,7 @@ QUOTED = json.dumps({"text": "「今日は」 です、", "segments": [
 
 @pytest.mark.parametrize(("text", "expected"), [
     (srt("今日はiPhoneです\nはい でも"), srt("今日は、iPhone、です。\nは、い でも。")),
+    (srt("は10:30、2：1、No.5です。\n3、4–5。"), srt("は、10:30、2：1、No.5です。\n3、4–5。")),
     (QUOTED, QUOTED.replace("、", "").replace("」", "」、").replace("です", "です。"))])
 def test_marks_between_the_characters_of_japanese(text, expected, japanese, tmp_path):
     options = "--marks=replace", "--probabilities=false"

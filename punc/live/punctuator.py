@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from punc.base.errors import InputError, StrPath
-from punc.base.processor import find_device
+from punc.base.processor import check_device, find_device
 from punc.decoding.decode import load_model
 from punc.decoding.options import parse_scale
 from punc.decoding.shipped import CASING, find_model, is_packed
 from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
-from punc.text.characters import CharacterReader
+from punc.text.characters import NO_BLANKS, CharacterReader
 from punc.text.marked_words import take_apart
 
 
@@ -37,10 +37,12 @@ class Punctuator:
     """
 
     def __init__(self, model: StrPath = "en", *, scale: str = "", device: str = "cpu"):
+        check_device(device)
         directory = find_model(os.fspath(model))
         packed = is_packed(directory)
         self._model = load_model(directory, "cpu" if packed else find_device(device), threads=None)
-        self._writer = LiveWriter(self._model, Casing.read(self._model.labels, directory / CASING, packed))
+        labels = self._model.labels
+        self._writer = LiveWriter(self._model, Casing.read(labels, directory / CASING, packed and labels.cased))
         self._scale = parse_scale(scale, self._model.labels)
 
     @property
@@ -75,7 +77,7 @@ class Punctuator:
         """
         if isinstance(words, str) and self._model.tokenizer.by_character:
             reader = CharacterReader(self._model.labels)
-            split = reader.split(words)
+            split = reader.split(words, tags=True)
             names = [self.label_names[number] for number in self._decode(split.tokens, pauses)[0].tolist()]
             return reader.write(split, names)
         if isinstance(words, str):
@@ -89,7 +91,8 @@ class Punctuator:
             after = np.full(parts.counts.sum(), np.nan, np.float32)
             after[slots] = _checked_pauses(pauses, len(words))[read]
         labels[read] = self._decode(parts.read(), after)[0][slots]
-        return " ".join(self._writer.words.write(parts, labels)[0])
+        text = " ".join(self._writer.words.write(parts, labels)[0])
+        return NO_BLANKS.close(text) if self._model.tokenizer.by_character else text
 
     def stream(self) -> WordStream:
         """Return a new stream: `push` words as they arrive, and `close` the stream at its end."""

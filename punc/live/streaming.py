@@ -170,14 +170,14 @@ class LiveReader:
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate lines from the file descriptor `source`, in a language without spaces between words.
 
-    The model's marks replace the marks of the input. Everything else stays the same, including spaces, line ends and
-    bytes that are not UTF-8. All complete lines that have arrived are punctuated together. `scale` is as in `decode`.
-    Raises InputError if the input has no characters to punctuate.
+    The model's marks replace the marks of the input. Everything else stays the same, including `[tags]`, spaces, line
+    ends and bytes that are not UTF-8. All complete lines that have arrived are punctuated together. `scale` is as in
+    `decode`. Raises InputError if the input has no characters to punctuate.
     """
     reader, empty = CharacterReader(model.labels), True
     for read in _whole_lines(source):
         lines = read.decode("utf-8", "surrogateescape").split("\n")
-        splits = [reader.split(line) for line in lines]
+        splits = [reader.split(line, tags=True) for line in lines]
         labels = iter(_labels(model, [split.tokens for split in splits], scale))
         texts = [reader.write(split, next(labels)) if split.tokens else "".join(split.rests) for split in splits]
         sink.write("\n".join(texts).encode("utf-8", "surrogateescape"))

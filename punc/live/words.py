@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import AnyModel
 from punc.live.stream import Labelled, LiveStream, WholeStream
@@ -27,6 +28,7 @@ from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, Tok
 CACHED = 1 << 13  # the maximum number of cached words; with a larger cache, the memory of a stream would grow for hours
 MOST_WAITING = 256  # words; if more words wait and the model does not read the newest, all of them are decided
 MOST_UNKNOWN = 12  # words; a word also gets the marks of unknown words that follow it within this distance
+SPACES = " \t\r\n"
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)
 
@@ -84,6 +86,7 @@ class WordStream:
         self._waiting: deque[InputWord] = deque()
         self._decided: deque[Labelled] = deque()  # labels of the first waiting words that the model reads
         self._begun: list[tuple[str, float]] = []  # the words from an opening bracket on, as long as it is not closed
+        self._closed = False
         self._starts = True  # whether the next word begins a sentence
         self._inside = False  # whether the marks of the input show that the next word is inside a sentence
         # Whether the input's capitals count: if the labels have capitals, only from the first lower-case letter on.
@@ -94,7 +97,12 @@ class WordStream:
         return self._writer.read(word).token.words != ()
 
     def push(self, word: str, pause: float = math.nan) -> list[Marked]:
-        """Take the next word and the pause before it in seconds (NaN: unknown). Return newly decided words."""
+        """Take the next word and the pause before it in seconds (NaN: unknown). Return newly decided words. Raises
+        InputError if the stream is closed, or if the word is empty or begins or ends with a space."""
+        if self._closed:
+            raise InputError("the stream is closed", "open another one")
+        if not word or word.strip(SPACES) != word:
+            raise InputError(f"word {word!r} is empty, or begins or ends with a space", "give one word at a time")
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []
         if not (self._begun or (word_parts.opens(word) and opening not in word_parts.MUSIC)):
@@ -112,8 +120,12 @@ class WordStream:
         return self._push_begun() + self._new(self._labels.decide(pause), ended=True)
 
     def close(self) -> list[Marked]:
-        """End the stream. Return all remaining words. Nothing can be pushed afterwards."""
-        return self._push_begun() + self._new(self._labels.close(), ended=True)
+        """End the stream. Return all remaining words; none if it has already been closed."""
+        if self._closed:
+            return []
+        found = self._push_begun()
+        self._closed = True
+        return found + self._new(self._labels.close(), ended=True)
 
     def copy(self) -> "WordStream":
         """Return another stream in the same state. The two streams do not affect each other."""

@@ -37,7 +37,10 @@ JOINER = "\u200d"
 # character; j: joiner; f: regional indicator; m: mark; P, C: a point or comma that is a mark; `.`, `,`: a point or
 # comma that is not a mark; `'`: apostrophe or hyphen; b: blank; o: any other character.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
+LETTERS = ("l", "d")  # the shapes of letters and digits
 CLASSES = ("<alpha>", "<num>")  # the classes of Latin words and of numbers
+TAG = re.compile(r"\[[^\[\]]*\]")
+INNER = ":：;–.．"  # between two letters or digits (10:30), these characters are not marks
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters
 
 
@@ -93,13 +96,13 @@ class CharacterReader:
         self.labels = labels
         self._shape = TextShape(labels.marks)
 
-    def split(self, text: str) -> Split:
+    def split(self, text: str, tags: bool = False) -> Split:
+        """Split a text. `tags`: whether `[tags]` are not read, and stay in the text between tokens."""
         shape = text.translate(self._shape)
         if "://" in text:
-            letters = list(shape)
-            for match in ADDRESS.finditer(text):
-                letters[match.start():match.end()] = "l" * (match.end() - match.start())
-            shape = "".join(letters)
+            shape = _replaced(shape, text, ADDRESS, "l")
+        if tags and "[" in text:
+            shape = _replaced(shape, text, TAG, "b")
         tokens, rests, end = [], [""], 0
         found: list[list[str]] = [[]]
         for match in TOKEN.finditer(shape):
@@ -119,11 +122,30 @@ class CharacterReader:
         return Split(tokens, labels, rests, found[0])
 
     def write(self, split: Split, labels: list[str]) -> str:
-        pairs = zip(written(split.tokens, labels, self.labels), split.rests[1:])
+        """Return the text of the tokens with their labels. A mark stays if the letters or digits around it would
+        otherwise be read as one word or number."""
+        empty, follows = self.labels[0].name, zip(split.labels, split.rests[1:], split.tokens, split.tokens[1:])
+        kept = [old if new == empty and not rest and _join(*around) else new
+                for new, (old, rest, *around) in zip(labels, follows)]
+        pairs = zip(written(split.tokens, [*kept, *labels[len(kept):]], self.labels), split.rests[1:])
         return split.rests[0] + "".join(chain.from_iterable(pairs))
 
 
 _SHAPE = TextShape()
+
+
+def _replaced(shape: str, text: str, pattern: re.Pattern[str], symbol: str) -> str:
+    """Return the shape of a text with this symbol for each character of the text that belongs to a match."""
+    parts, end = [], 0
+    for match in pattern.finditer(text):
+        parts += [shape[end:match.start()], symbol * (match.end() - match.start())]
+        end = match.end()
+    return "".join([*parts, shape[end:]])
+
+
+def _join(left: str, right: str) -> bool:
+    """Return whether two texts, written without a space, would be read as one word or number."""
+    return left[-1:].translate(_SHAPE) in LETTERS and right[:1].translate(_SHAPE) in LETTERS
 
 
 def tokens(text: str) -> list[str]:
@@ -136,11 +158,12 @@ def split(text: str) -> list[str]:
 
 
 def with_words(text: str, words: Sequence[str]) -> str:
-    """Replace each word of a text with a new word."""
-    parts, at = [], 0
+    """Replace each word of a text with a new word. For marks that stay, see `CharacterReader.write`."""
+    parts, at, before = [], 0, ""
     for (start, end), word in zip(_spans(text), words):
-        parts += [text[at:start], word]
-        at = end
+        last = text[at - 1:at]
+        parts += [last if start == at and last in MARKS and _join(before, word) else text[at:start], word]
+        at, before = end, word
     return "".join([*parts, text[at:]])
 
 
@@ -150,14 +173,16 @@ NO_BLANKS = Script(split, with_words, partial(NO_BLANK.sub, ""))
 def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     opened = False  # whether the last token was an opening bracket or quote, which belongs to the next token
+    inner = False  # whether the last token was a character between two letters or digits, which belongs to both
     for match in TOKEN.finditer(text.translate(_SHAPE)):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)
         follows = bool(spans) and spans[-1][1] == start
-        if follows and (opened or char in MARKS or kind in ("Pe", "Pf")):
+        if follows and (opened or inner or char in MARKS or kind in ("Pe", "Pf")):
             start = spans.pop()[0]
         spans.append((start, end))
         opened = kind in ("Ps", "Pi")
+        inner = char in INNER and _join(text[match.start() - 1:match.start()], text[end:end + 1])
     return spans
 
 
