@@ -51,6 +51,15 @@ def test_prepare_lrec_with_repairs(labels, tmp_path, capsys):
         "1 lines with a label but no word; the label goes to the previous word", "1 lines with several words, split"]
 
 
+def test_prepare_text_in_another_encoding(labels, tmp_path, capsys):
+    text = "Die Zahl.\nFährt der Zug über Köln? Natürlich fährt er über Köln, Düsseldorf, Münster und Lübeck zurück.\n"
+    status, out = run(labels, tmp_path, "prose", text.encode("latin-1"))
+    assert status == 1
+    assert not out.exists()
+    assert capsys.readouterr().err == (f"punc prepare: {tmp_path}/in0:2: 11 bytes are not UTF-8; convert the text to "
+                                       "UTF-8: iconv -f WINDOWS-1252 -t UTF-8\n")
+
+
 def test_prepare_sil_with_and_without_pauses(labels, tmp_path):
     text = "a <sil=0.5> ,COMMA b <sil=-0.0> c\n<sil=1> .PERIOD"
     _, out = run(labels, tmp_path, "sil", text, options=["--utt-words=2"])

@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
+MOST_BAD = 10  # bytes that are not UTF-8 and are removed from a short text; from a longer one, one in a thousand
 PART = 1 << 21  # bytes; large enough that passing parts to processes is cheap, and small enough for memory
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
@@ -68,14 +69,19 @@ def count_lines(file: IO[bytes], end: int) -> int:
 
 
 def decode(data: bytes, repairs: Counter[str]) -> str:
-    """Decode a text. Line ends become LF, and bytes that are not UTF-8 are removed. Raises InputError for NUL bytes."""
+    """Decode a text. Line ends become LF, and a few bytes that are not UTF-8 are removed. Raises InputError for NUL
+    bytes, and if so many bytes are not UTF-8 that the text is probably in another encoding."""
     if (at := data.find(b"\0")) >= 0:
         raise InputError("a NUL byte", "convert the text to UTF-8: iconv -f UTF-16 -t UTF-8",
                          line=data.count(b"\n", 0, at) + 1)
     try:
         text = data.decode()
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
         text, count = CUT_CHARACTER.subn("", data.decode("utf-8", "surrogateescape"))
+        if count > max(MOST_BAD, len(data) // 1000):
+            raise InputError(f"{count:,} bytes are not UTF-8",
+                             "convert the text to UTF-8: iconv -f WINDOWS-1252 -t UTF-8",
+                             line=data.count(b"\n", 0, error.start) + 1) from None
         repairs["bytes or cut characters that are not UTF-8, removed"] += count
     if "\r" in text:
         repairs["carriage returns, taken as line ends"] += text.count("\r")
