@@ -46,6 +46,9 @@ def loud(read, text, **options):
     return write(transcript, words, [word.upper() for word in words.texts])
 
 
+ASS = "[Script Info]\n\n[Events]\nFormat: Layer, Start, End, Style, Text\n"
+
+
 @pytest.mark.parametrize("name", MAKERS)
 @given(rows=ROWS)
 @settings(max_examples=25)
@@ -113,7 +116,12 @@ def test_cues(read, text, expected):
     ("r 1 0 1 a\nr 1 1e300 1 b\n", "file:2: the begin 1e300 is not a time of a recording"),
     ("r 1 0 1 a\nr 1 0\n", "file:2: 3 columns; write: id channel begin duration word"),
     ("a 1 s 0 1 x\na 1 s\n", "file:2: not a line of an STM"),
-    ("start\tend\ttext\n0\t1\ta\nb\n", "looks like a table with tabs"),
+    ("start\tend\ttext\n0\t1\ta\nb\n", "file:3: not a line of TSV of Whisper"),
+    (ASS + "Dialogue: 0,0:00:01.00,0:00:03.00,S,a\nDialogue: 0,x,0:00:03.00,S,b\n", "file:6: not a line of ASS"),
+    ("7812 10610 she\n10610 14496 had\n", "it looks like a table of times"),
+    ("3.76 5.54 A: a\n5.54 6 B: b\n", "it looks like a table of times"),
+    ("a-1-1 /d/a.wav\na-1-2 /d/b.wav\n", "it looks like lines with ids"),
+    ("a-1-1 a-1 0.00 3.20\na-1-2 a-1 3.20 4\n", "it looks like lines with ids"),
     ('#!MLF!#\n"*/a.lab"\n0 1 a\n 5 6 \n.\n', "file:4: not a line of an MLF"),
     ("<tt><body><p begin='1s'>a</body></tt>", "file:1: <p> is not closed"),
     ("@UTF8\n@Begin\n*CHI:\ti want xxx .\n@End\n", "file:1: it looks like CHAT, not like plain text; export it as SRT"),
@@ -139,11 +147,37 @@ def test_files_that_are_refused(read, text, said):
 @pytest.mark.parametrize("text", [
     "# Meeting\n\n**Ann:** A B\n---\n**Bob Lee:** C\n", "0:00\nA B\n0:05 - 0:09\nC\n",
     "[12/01/2024, 10:00:15] Ann: A B\nC\n", "00:01 Ann: A B\n[00:05] C\n",
+    ASS + "Dialogue: 0,0:00:01.00,0:00:03.00,S,{\\an7\\p1}m 0 0 l 1 1{\\p0}A B\n"
+          "Dialogue: 0,0:00:03.00,0:00:04.00,S,{\\p1}m 0 0\nDialogue: 0,0:00:04.00,0:00:05.00,S,{\\pos(1,1)} C\n",
+    "t 1 inter_segment_gap 0 2 <o,,x> ignore_time_segment_in_scoring\nt 1 s 2 3 <o> A B C\n",
+    "{1}{1}25.000\n{25}{50}A B\n{50}{75} C\n", "0.0\t1.5\tAnn\tA B\n1.5\t2\tBob\t C\n",
+    "Detecting language using up to 30 s.\n[0.00s -> 2.50s] A B\n[2.50s -> 3.00s] C\n",
+    "<tt><p begin='1s'><![CDATA[A B]]></p><p begin='2s'> C\n</p></tt>",
+    "[Ann Lee] 10:02:03\nA B\n\n[Bob] 10:02:05\nC\n", "WOMAN (on phone): A B\nJohn [low]: C\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
 def test_what_is_not_speech_in_a_text_stays(read, text):
     low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")
     assert read(low)[1].texts == ["a", "b", "c"]
     assert loud(read, low) == text
+
+
+@pytest.mark.parametrize("text", [
+    "covid-19 a b", "20-year-old a", "a b\n10:30 c\nd\n11:45\ne", "at\n3:30 a\nb\n", "a, b, c\nd", "Paris (France)\na"])
+def test_all_words_of_a_text_are_read(read, text):
+    assert read(text)[1].texts == text.split()
+
+
+def test_frame_rates_of_files(read):
+    assert read("{1}{1}25.000\n{25}{75}a\n{1500}{1625}b\n")[1].begins.tolist() == [1, 60]
+    words = read("<tt ttp:frameRate='30' ttp:frameRateMultiplier='1000 1001'>"
+                 "<p begin='00:00:01:15' end='150f'>a</p></tt>")[1]
+    np.testing.assert_allclose([words.begins[0], words.ends[0]], [1 + 15 * 1.001 / 30, 150 * 1.001 / 30])
+
+
+def test_fields_of_ass_are_those_that_it_names(read):
+    words = read(ASS + "Dialogue: 0,0:00:01.00,0:00:03.00,S,a, b,c,d, e, f\n")[1]
+    assert words.texts == ["a,", "b,c,d,", "e,", "f"]
+    assert (words.begins[0], words.ends[-1]) == (1, 3)
 
 
 def test_text_is_read_where_the_user_insists(read):
@@ -317,6 +351,7 @@ HOSTILE = {
     "notes": "♪ a ", "columns": "r 1 0 1 a ", "long words": "x", "commented lines": ";;\n", "names": "Ann B "}
 HEADS = {"text": "", "WebVTT": "WEBVTT\n\n00:01.000 --> 00:02.000\n", "SRT": "1\n00:00:01,000 --> 00:00:02,000\n",
          "TTML": "<tt><p begin='1s'>", "SAMI": "<SAMI><SYNC Start=1>", "CTM": "r 1 0 1 a\n",
+         "ASS": ASS, "drawing": ASS + "Dialogue: 0,0:00:01.00,0:00:03.00,S,{\\p1}",
          "TextGrid": 'File type = "ooTextFile"\nObject class = "TextGrid"\n0\n2\n<exists>\n1\n"IntervalTier"\n"words"\n'
                      "0\n2\n9\n", "EAF": "<ANNOTATION_DOCUMENT><TIER TIER_ID='a'>", "MLF": '#!MLF!#\n"a.lab"\n'}
 

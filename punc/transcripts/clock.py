@@ -7,20 +7,20 @@ from collections.abc import Callable
 from punc.base.errors import InputError
 from punc.data.datadir import LATEST
 
-FRAMES = 25  # per second; assumed, because the times do not show the rate
+FRAMES = 25.0  # per second; assumed if a file does not state the rate
 CLOCK = re.compile(r"\s*(-)?(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:([.,:;])\s?(\d{1,9}))?\s*")
 
 
-def seconds(clock: str) -> float:
+def seconds(clock: str, frames: float = FRAMES) -> float:
     """Convert a time to seconds; NaN if invalid. The time is a number of seconds, or `[hours:]minutes:seconds` with or
-    without a fraction or frames."""
+    without a fraction or frames. `frames`: how many there are in a second."""
     found = CLOCK.fullmatch(clock)
     if not found:
         return number(clock)
     sign, hours, minutes, whole, mark, rest = found.groups()
     time = 3600.0 * int(hours or 0) + 60 * int(minutes) + int(whole)
     if rest:
-        time += int(rest) / FRAMES if mark in (":", ";") else float(f"0.{rest}")
+        time += int(rest) / frames if mark in (":", ";") else float(f"0.{rest}")
     time = -time if sign else time
     return time if abs(time) < LATEST else math.nan
 

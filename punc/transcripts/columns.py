@@ -26,6 +26,9 @@ CTM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+(?:\S+[ \t]+)?(?:{NUMBER}[ \t]+{NUMBER}
                  r"|\S+[ \t]+\S+[ \t]+<ALT_BEGIN>.*)[ \t\r]*")
 STM = re.compile(rf"[ \t]*[^\s;]\S*[ \t]+\S+[ \t]+\S+[ \t]+{NUMBER}[ \t]+{NUMBER}(?:[ \t]+<[^<>\n]*>)?(?:[ \t].*)?")
 UTTERANCE = re.compile(r"(?=[^ \t]*\d)(?=[^ \t]*[A-Za-z_-])(?P<id>[A-Za-z0-9][A-Za-z0-9._-]*)(?:[ \t]+(?P<text>\S.*))?")
+FEW = 4  # lines, of which each may begin with a word such as `covid-19`
+# What follows an id in wav.scp, utt2spk and segments: a path, or another id, perhaps with times.
+NO_WORDS = re.compile(r"|[\w-]*/\S*|(?:[^\W\d]|[.-])*\d[\w.-]*(?:[ \t]+[\d.]+){0,2}")
 MLF_LINE = re.compile(r"(?:(?P<begin>\d{1,18})[ \t]+(?P<end>\d{1,18})[ \t]+)?(?P<text>\S+)(?:[ \t].*)?")
 MLF_UNIT = 1e7  # time units per second in an MLF
 IGNORED = "ignore_time_segment_in_scoring"
@@ -43,10 +46,21 @@ def reader_of(text: str) -> Callable[[Source], Transcript] | None:
 
 def _is_kaldi_text(text: str) -> bool:
     lines = [line[0] for line in LINE.finditer(text)]
-    ids = [found["id"] for found in map(UTTERANCE.fullmatch, lines) if found]
+    found = [match for match in map(UTTERANCE.fullmatch, lines) if match]
+    ids = [match["id"] for match in found]
     shapes = {re.sub(r"\d+", "0", id) for id in ids}
-    return len(ids) == len(lines) == len(set(ids)) and (
-        all("-" in id or "_" in id for id in ids) or (len(shapes) == 1 < len(ids)))
+    if not len(ids) == len(lines) == len(set(ids)) or all(NO_WORDS.fullmatch(match["text"] or "") for match in found):
+        return False
+    return len(shapes) == 1 < len(ids) or all(map(_is_sure if len(ids) <= FEW else _is_long, ids))
+
+
+def _is_long(id: str) -> bool:
+    return "-" in id or "_" in id
+
+
+def _is_sure(id: str) -> bool:
+    """Return whether a word is an id, unlike `covid-19`, `20-year-old` and `f-16`."""
+    return "_" in id or (id.count("-") > 1 and id[-1].isdigit()) or ("-" in id and id[-3:].isdigit())
 
 
 def read_ctm_file(source: Source) -> Transcript:
@@ -75,14 +89,17 @@ def read_stm(source: Source) -> Transcript:
         columns = line[0].split(maxsplit=5)
         error = partial(source.error, at=line.start())
         begin, end = (checked_seconds(text, "time", error) for text in columns[3:5])
-        if len(columns) < 6 or columns[5].strip().casefold().strip(".,?!") == IGNORED:
+        if len(columns) < 6:
             continue
         start = line.end() - len(columns[5])
         if columns[5][0] == "<" and (labels := re.match(r"<[^<>\n]*>(?=\s|$)", columns[5])):
             start += labels.end()
+        words = source.text[start:line.end()].strip()
+        if words.casefold().strip(".,?!") == IGNORED:
+            continue
         speaker = "" if columns[2] == "inter_segment_gap" else columns[2]
         stream = streams.setdefault((columns[0], columns[1]), len(streams))
-        if source.text[start:line.end()].strip():
+        if words:
             reader.read(Stretch(start, line.end(), begin, end, speaker, number, stream, columns[0]))
     return reader.transcript("STM")
 

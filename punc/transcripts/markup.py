@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterator
 
 from punc.transcripts import entities
-from punc.transcripts.clock import number, seconds
+from punc.transcripts.clock import FRAMES, number, seconds
 from punc.transcripts.source import Source, Stretch, TextReader
 from punc.transcripts.transcript import Transcript
 
 FORMS = {"<annotation_document": "EAF", "<sami": "SAMI", "<tt": "TTML", "<transcript>": "captions of YouTube",
          "<timedtext": "captions of YouTube"}
-TAG = re.compile(r"<!--(?:(?!-->).)*(?:-->)?|(?P<blank><(?:\w+:)?br\b[^<>]*>)|<[/!?A-Za-z][^<>]*>", re.S | re.I)
+HEAD = 4000  # characters at the beginning of a file that name its format and its rates
+TAG = re.compile(r"<!--(?:(?!-->).)*(?:-->)?|(?P<blank><(?:\w+:)?br\b[^<>]*>)|<!\[CDATA\[|\]\]>"
+                 r"|<[/!?A-Za-z][^<>]*>", re.S | re.I)
 ELEMENT = re.compile(r"<(?:\w+:)?(?P<name>p|text)\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.I)
 ATTRIBUTE = re.compile(r"([\w:.-]{1,40})\s{0,9}=\s{0,9}(?:\"([^\"<>]*)\"|'([^'<>]*)'|([^\s\"'<>]+))")
 SYNC = re.compile(r"<sync\b[^<>]*?\bstart\s{0,9}=\s{0,9}[\"']?(?P<begin>-?\d{1,12})[^<>]*>", re.I)
@@ -25,7 +27,7 @@ ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>
 AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
 ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # unescaped, a restored ? or ! after a bare < would begin a tag
-TICK_RATE = re.compile(r"\bttp:tickRate\s*=\s*[\"'](\d{1,12})")
+RATE = re.compile(r"\bttp:(tickRate|frameRate|frameRateMultiplier)\s*=\s*[\"'](\d{1,12})(?:[ :](\d{1,12}))?")
 
 
 def attributes(text: str) -> dict[str, str]:
@@ -34,18 +36,18 @@ def attributes(text: str) -> dict[str, str]:
             for name, double, single, bare in found}
 
 
-def offset(text: str, tick_rate: float = 1) -> float:
+def offset(text: str, tick_rate: float = 1, frame_rate: float = FRAMES) -> float:
     """Convert a time in TTML, such as `00:00:01.5` or `1500ms`, to seconds; NaN if invalid."""
     unit = re.search(r"[a-z]*$", text)
     digits = text.removesuffix(unit[0] if unit else "")
     if ":" in digits:
-        return seconds(digits)
-    units = {"h": 1 / 3600, "m": 1 / 60, "s": 1.0, "": 1.0, "ms": 1000.0, "f": 25.0, "t": tick_rate}
+        return seconds(digits, frame_rate)
+    units = {"h": 1 / 3600, "m": 1 / 60, "s": 1.0, "": 1.0, "ms": 1000.0, "f": frame_rate, "t": tick_rate}
     return number(digits, units.get(unit[0] if unit else "", math.nan))
 
 
 def form_of(text: str) -> str:
-    head = text[:4000].lower()
+    head = text[:HEAD].lower()
     return next((name for element, name in FORMS.items() if element in head), "")
 
 
@@ -61,8 +63,9 @@ def read_markup(source: Source, name: str) -> Transcript:
 
 
 def _elements(source: Source, name: str) -> Iterator[Stretch]:
-    found = TICK_RATE.search(source.text)
-    rate = float(found[1]) if found else 1.0
+    rates = {key: int(value) / int(divisor or 1) for key, value, divisor in RATE.findall(source.text[:HEAD])}
+    frames = rates.get("frameRate", FRAMES) * rates.get("frameRateMultiplier", 1.0)
+    rate = rates.get("tickRate", 1.0)
     agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}
     at = 0
     while element := ELEMENT.search(source.text, at):
@@ -75,8 +78,8 @@ def _elements(source: Source, name: str) -> Iterator[Stretch]:
                                element.start())
         said = attributes(element["attributes"])
         if name == "TTML":
-            begin, end = (offset(said.get(key, ""), rate) for key in ("begin", "end"))
-            end = begin + offset(said.get("dur", ""), rate) if math.isnan(end) else end
+            begin, end = (offset(said.get(key, ""), rate, frames) for key in ("begin", "end"))
+            end = begin + offset(said.get("dur", ""), rate, frames) if math.isnan(end) else end
         else:
             unit = 1000 if "t" in said else 1
             begin = number(said.get("t", said.get("start", "")), unit)

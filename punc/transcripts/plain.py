@@ -22,6 +22,8 @@ FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|R
 HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"
 TIMES = rf"{STAMP}(?:[ \t]*[-–][ \t]*{STAMP})?[ \t]*"
 NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}(?=[ \t]+[^\W\d])[ \t]+)", re.M)
+WITHOUT_TIMES = re.compile(rf"^[ \t]*(?:{HEADING}|{RULE}|{FACT})$", re.M)
+STAMPED = re.compile(rf"[ \t]*{STAMP}(?:[ \t].*)?")
 SHARE = 0.3  # a file is refused if at least this share of the lines that are checked matches a pattern in LOOKS
 HEAD = 1000  # lines that are not empty; only this many are checked, from the beginning of the file
 RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
@@ -31,6 +33,7 @@ LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
      "write SRT or WebVTT"),
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
+    ("a table of times", re.compile(r"\d{1,12}(?:\.\d{1,9})?[ \t]+\d{1,12}(?:\.\d{1,9})?[ \t]+\S.*"), 2, TABLE),
     ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
      "export it as SRT, or its words as text"),
     ("markup", re.compile(r"\s*<(?:[!?/]|[A-Za-z][\w:.-]{0,30}[ />]).*>.*"), 1, "write TTML, or its words as text"),
@@ -62,7 +65,16 @@ def check_plain(source: Source) -> None:
 
 def read_text(source: Source) -> Transcript:
     cuts = [0, *(match.end() for match in EMPTY_LINE.finditer(source.text)), len(source.text)]
-    reader = TextReader(source, NO_SPEECH)
+    reader = TextReader(source, NO_SPEECH if _has_times(source.text) else WITHOUT_TIMES)
     for stream, (start, stop) in enumerate(pairwise(cuts)):
         reader.read(Stretch(start, stop, segment=stream, stream=stream))
     return reader.transcript("text")
+
+
+def _has_times(text: str) -> bool:
+    """Return whether times at the beginning of lines tell when a line was said. A few times without
+    brackets belong to the text: `we meet at` / `10:30 tomorrow`."""
+    lines = [line[0] for line in LINE.finditer(text) if line[0].strip()]
+    stamped = [line for line in lines if STAMPED.fullmatch(line)]
+    return 2 * len(stamped) >= len(lines) or 2 < len(stamped) >= len(lines) / 10 or any(
+        line.lstrip()[0] in "[(" for line in stamped)

@@ -14,6 +14,7 @@ DASH = re.compile(r"[ \t]*[-–](?![-–])[ \t]*(?=[^\W_]|['\"“‘(\[¿¡])")
 COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
+NOTE = re.compile(r"[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\])$")  # how or where somebody speaks
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
 ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # speaker names from diarization
 WORD = re.compile(r"[\w.'’&-]+")
@@ -51,6 +52,8 @@ def _in_brackets(text: str) -> Label | None:
     name, colon = text[1:end].strip(), text[end + 1:end + 2] == ":"
     if ID.fullmatch(name) or (colon and is_name(name)):
         return Label(end + 1 + colon, name)
+    if is_name(name) and re.fullmatch(rf"[ \t]*{STAMP}[ \t]*", text[end + 1:]):
+        return Label(len(text), name)
     return None
 
 
@@ -59,7 +62,7 @@ def _before_colon(text: str) -> Label | None:
     colon = COLON.search(text)
     if not colon:
         return None
-    name = text[:colon.start()].strip("*_ \t")
+    name = NOTE.sub("", text[:colon.start()].strip("*_ \t"))
     for _ in range(2):  # removes a time and pronouns, in either order
         name = AFTER_NAME.sub("", name)
     if is_name(name):
