@@ -136,6 +136,7 @@ def test_marks_before_a_word_are_not_added_to_a_text_that_has_marks():
     ('he said "hello."', "CAP COMMA QUESTION", 'He said, "hello?"'),
     ("it is 42. in the U.S. of $5", "CAP O PERIOD O O PERIOD O PERIOD", "It is 42. in the U.S. of $5."),
     ("in the U.S. we", "CAP O COMMA O", "In the U.S., we"),
+    ("a c.e.o. of a.i. e.g. at 5 p.m.", "CAP CAP O CAP CAP O O PERIOD", "A C.E.O. of A.I. E.g. at 5 p.m."),
     ("am 3. Mai", "CAP COMMA O", "Am 3. mai"),
     ("see www.A.com and a@b.de", "CAP CAP_COMMA O CAP_PERIOD", "See www.A.com, and a@b.de."),
     ("[Music] so [soft music] yes", "COMMA PERIOD", "[Music] so, [soft music] yes."),

@@ -1,5 +1,6 @@
 """Splits the words of a transcript into core, marks and quotes, and writes them with their labels."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import chain
@@ -9,12 +10,14 @@ import numpy as np
 
 from punc.base.runs import next_of, previous_of, starts_of_runs
 from punc.data.labels import Label, LabelSet, with_capital
+from punc.text.abbreviations import shipped
 from punc.text.casing import Casing
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks (see `keeps`)
 USUAL_RATE = 0.13  # marks per word in English speech
 LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
+INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 NO_OPENING = str.maketrans("", "", "¿¡")  # removes marks before words
 
 
@@ -225,7 +228,10 @@ class MarkedWords:
     def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
         if not cased:
             bare = core.removesuffix(".").lower()
-            core = self._casing.write_word(bare, self._bare[capital]) + core[len(bare):]
+            written = self._casing.write_word(bare, self._bare[capital])
+            if written == with_capital(bare) and INITIALS.fullmatch(bare) and f"{bare}." not in shipped().kinds:
+                written = bare.upper()  # c.e.o., but e.g.
+            core = written + core[len(bare):]
         elif capital and core == core.lower():
             core = with_capital(core)
         return with_capital(core) if start and core == core.lower() else core
