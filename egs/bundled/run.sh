@@ -50,7 +50,7 @@ if runs 2; then
 fi
 # Stage 3: make the vocabulary and convert all sets to token numbers.
 if runs 3; then make_stores; fi
-# Stage 4: copy the bundled models, or train models. Stage 5: train them further on other text.
+# Stage 4: copy the bundled models, or train models. Stage 5: train them further.
 if runs 4; then
   local/take_pretrained.sh "$pretrained" "$exp" $ships
   train_systems

@@ -42,7 +42,7 @@ train_system() {  # a bundled model, and its first stage, are not trained
   [ -f "$exp/${1%-first}/model.json" ] || train "$conf/$1.conf" "$data/${store_of[$1]}" "$exp/$1" "${options[@]}"
 }
 train_systems() { two_at_a_time train_system $(in_stage 4); }
-train_on() { :; }
+train_on() { two_at_a_time train_system $(in_stage 5); }
 score_others() { :; }
 
 # score_all REFERENCE DECODED OUT: scores each entry of merges: marks in OUT/score, others in OUT/score_NAME.
