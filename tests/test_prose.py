@@ -15,7 +15,7 @@ from punc.base.errors import InputError
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing, read_casing
-from punc.text.characters import CharacterReader, split, with_words
+from punc.text.characters import CharacterReader, class_of, split, with_words
 from punc.text.prose import Clitics, Parts, ProseWriter, TextReader, legal, written
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "utils"))
@@ -452,9 +452,12 @@ def test_write_changes_marks_only(text, rng):
     split = reader.split(text)
     output = reader.write(split, [rng.choice(CHARS.names) for _ in split.tokens])
     assert [c for c in output if c not in DROPPED] == [c for c in text if c not in DROPPED]
-    # With only the label N, no mark is added, and marks remain only inside a token, between two letters or two digits.
+    # With only the label N, no mark is added, and marks remain only inside a token, or between letters or digits.
     bare = reader.write(split, ["N"] * len(split.tokens))
-    assert sum(c in DROPPED for c in bare) == sum(c in DROPPED for token in split.tokens for c in token)
+    slots = zip(split.labels, split.rests[1:], split.tokens, split.tokens[1:])
+    between = sum(label != "N" and not rest and class_of(left[-1]) != "" and class_of(right) != ""
+                  for label, rest, left, right in slots)
+    assert sum(c in DROPPED for c in bare) == between + sum(c in DROPPED for token in split.tokens for c in token)
     assert all(c not in DROPPED for token in split.tokens if len(token) < 3 for c in token)
     assert all(c not in DROPPED for rest in split.rests for c in rest)
 

@@ -162,7 +162,8 @@ def with_words(text: str, words: Sequence[str]) -> str:
     parts, at, before = [], 0, ""
     for (start, end), word in zip(_spans(text), words):
         last = text[at - 1:at]
-        parts += [last if start == at and last in MARKS and _join(before, word) else text[at:start], word]
+        stays = start == at and last in MARKS and _join(before, text[start:start + 1])
+        parts += [last if stays else text[at:start], word]
         at, before = end, word
     return "".join([*parts, text[at:]])
 
