@@ -153,6 +153,7 @@ def test_files_that_are_refused(read, text, said):
     "{1}{1}25.000\n{25}{50}A B\n{50}{75} C\n", "0.0\t1.5\tAnn\tA B\n1.5\t2\tBob\t C\n",
     "Detecting language using up to 30 s.\n[0.00s -> 2.50s] A B\n[2.50s -> 3.00s] C\n",
     "<tt><p begin='1s'><![CDATA[A B]]></p><p begin='2s'> C\n</p></tt>",
+    "1\n00:00:01,000 --> 00:00:02,000\nA B C\n\n2\n",
     "[Ann Lee] 10:02:03\nA B\n\n[Bob] 10:02:05\nC\n", "WOMAN (on phone): A B\nJohn [low]: C\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
 def test_what_is_not_speech_in_a_text_stays(read, text):
@@ -215,7 +216,7 @@ def test_labels_of_speakers_are_not_words(read, text, speakers):
 
 
 @pytest.mark.parametrize("line", ["he said: yes", "at 10:30 a.m.", "note: this", "the time: now", "-- and then",
-                                  "(skydiving years) a", "[Music] a", "a b c d e f: g", "http://a.b: c"])
+                                  "Paris 18:45", "(skydiving years) a", "[Music] a", "a b c d e f: g", "http://a.b: c"])
 def test_lines_without_a_label(line):
     label = find_label(line, dashes=True)
     assert label is None or not label.sure

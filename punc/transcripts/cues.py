@@ -81,14 +81,16 @@ def find_cues(source: Source, times: re.Pattern[str] = TIMES, named: bool = Fals
 
 def _size(lines: Sequence[str], is_last: bool, named: bool) -> int:
     """Return how many of the `lines` between two lines of times belong to the first cue. A cue ends before the
-    number of the next cue or, if `named`, before the next cue's name or a BLOCK."""
+    number of the next cue or, if `named`, before the next cue's name or a BLOCK. After the last cue, a number counts
+    only after an empty line: the file was cut there."""
     for number, (before, line) in enumerate(pairwise(["", *lines])):
         if named and BLOCK.match(line) and not before.strip():
             return number
     last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
-    if is_last or not lines:
+    apart = last > 0 and not lines[last - 1].strip()
+    if not lines or (is_last and not apart):
         return len(lines)
-    is_name = named and 0 < last == len(lines) - 1 and not lines[last - 1].strip()
+    is_name = named and apart and last == len(lines) - 1 and not is_last
     return last if is_name or NUMBER.fullmatch(lines[last]) else len(lines)
 
 

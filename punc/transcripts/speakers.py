@@ -33,11 +33,12 @@ class Label(NamedTuple):
 
 
 def find_label(line: str, dashes: bool = False) -> Label | None:
-    """Return the label at the beginning of a line, or None. With `dashes`, a dash before words counts as a label."""
+    """Return the label at the beginning of a line, or None. With `dashes`, in subtitles, a dash before words counts as
+    a label, and a name before a time (`Paris 18:45`) does not."""
     turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]
-    label = _in_brackets(rest) or _before_colon(rest) or (_alone(line[begin:]) if len(line) < LONGEST else None)
+    label = _in_brackets(rest) or _before_colon(rest) or (_alone(line[begin:], dashes) if len(line) < LONGEST else None)
     if label:
         size = begin + label.size
         return label._replace(size=size + len(line[size:]) - len(line[size:].lstrip(" \t")))
@@ -70,11 +71,11 @@ def _before_colon(text: str) -> Label | None:
     return Label(colon.end(), name, sure=False) if LOWER.fullmatch(name) else None
 
 
-def _alone(line: str) -> Label | None:
-    """Find a label such as `SPEAKER_01` or `Anna Smith  1:02:10`, with nothing after it."""
+def _alone(line: str, timed: bool) -> Label | None:
+    """Find a label such as `SPEAKER_01` or, unless the file has times, `Anna Smith  1:02:10`, with nothing after it."""
     text = line.strip("*_ \t")
     name = AFTER_NAME.sub("", text)
-    if ID.fullmatch(name) or (name != text and not text.endswith("/") and is_name(name)):
+    if ID.fullmatch(name) or (name != text and not timed and not text.endswith("/") and is_name(name)):
         return Label(len(line), name)
     return None
 
