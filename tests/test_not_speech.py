@@ -44,6 +44,8 @@ def read(text, clean=(), format="prose", line_start=True, **options):
     ("timestamps", "x\n03:54 so", "00:00", "x so", 1),
     ("speaker-labels", "JOHN SMITH: so", "JOHN SMITH:", "so", 2),
     ("speaker-labels", "x\n**Dr. Smith:** so", "Dr. Smith:", "x so", 2),
+    ("speaker-labels", "ANNA: Look: so", "ANNA:", "look so", 1),
+    ("headings", "x\n\n== Works ==\nThe Trial\n\ny", "== Works ==", "x the trial y", 3),
     ("speaker-labels", ">> Speaker 1 : so", "Speaker 1 :", "so", 2),
     ("headings", "CHAPTER IV.\nso", "CHAPTER IV.", "so", 2),
     ("headings", "# The End\nso", "# The End", "so", 3),

@@ -52,11 +52,11 @@ def test_prepare_lrec_with_repairs(labels, tmp_path, capsys):
 
 
 def test_prepare_text_in_another_encoding(labels, tmp_path, capsys):
-    text = "Die Zahl.\nFährt der Zug über Köln? Natürlich fährt er über Köln, Düsseldorf, Münster und Lübeck zurück.\n"
+    text = "Die Zahl.\nFährt der Zug über Köln?\n"
     status, out = run(labels, tmp_path, "prose", text.encode("latin-1"))
     assert status == 1
     assert not out.exists()
-    assert capsys.readouterr().err == (f"punc prepare: {tmp_path}/in0:2: 11 bytes are not UTF-8; convert the text to "
+    assert capsys.readouterr().err == (f"punc prepare: {tmp_path}/in0:2: 3 bytes are not UTF-8; convert the text to "
                                        "UTF-8: iconv -f WINDOWS-1252 -t UTF-8\n")
 
 

@@ -49,6 +49,15 @@ def test_project_aligns_streams_and_cuts_back(directories, labels):
     assert done.wer == pytest.approx(4 / 12)
 
 
+def test_project_ignores_case_and_how_letters_are_composed(directories, labels):
+    ref, hyp, out = directories
+    write_data_dir(ref, [utterance("a-1", "so, naïve is it? yes.")])
+    write_data_dir(hyp, [utterance("a-1", "SO NAI\u0308VE IS IT YES", False)])
+    assert project(ref, hyp, out, labels).errors == 0
+    assert punct(out) == {"a-1": "COMMA O O QUESTION PERIOD"}
+    assert (out / "text").read_bytes() == (hyp / "text").read_bytes()
+
+
 def test_project_copies_files_except_those_of_other_labels(directories, labels):
     ref, hyp, out = directories
     words = [Utterance(u.id, u.stream, u.words, ["COMMA"] * len(u.words), np.full(len(u.words), 0.5, np.float32))

@@ -5,7 +5,8 @@ Each stream is aligned as a whole, so the reference and the hypothesis may be cu
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -79,12 +80,17 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
         yield a, ref_utterances, hyp_utterances
 
 
+def folded(words: Iterable[str]) -> list[str]:
+    """Return words in the form in which they are compared: in lower case, and with composed letters (NFC)."""
+    return [word.lower() if word.isascii() else unicodedata.normalize("NFC", word.lower()) for word in words]
+
+
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,
                    path: StrPath) -> tuple[np.ndarray, tuple[int, ...]]:
     """Return the projected label number of each hypothesis slot of a stream, int8 (words,), and the stream's counts, in
     the order of the fields of `Projection`."""
     numbers = label_numbers(ref, labels, path).astype(np.int8)
-    alignment = align_words([w for u in ref for w in u.words], [w for u in hyp for w in u.words])
+    alignment = align_words(*(folded(word for utterance in side for word in utterance.words) for side in (ref, hyp)))
     projected, slots = project_labels(alignment, numbers), project_slots(alignment)
     marks = numbers > 0
     n_marks, n_lost = int(marks.sum()), int((marks & (slots < 0)).sum())

@@ -20,7 +20,7 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.scoring.counts import BLOCK, Counts, Words, add_up, count_streams, counted_slots
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.posteriors import Posteriors
-from punc.scoring.project import paired_streams
+from punc.scoring.project import folded, paired_streams
 from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
@@ -51,7 +51,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
         if labels.cased:  # the reader has moved the first letters' capitals to the labels, so put them back
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
         slots = np.fromiter(map(labels.index, names), np.int64, len(names))
-        return Words(passage.words.lower().split(), slots, cased)
+        return Words(folded(passage.words.split()), slots, cased)
 
     return read
 
@@ -85,12 +85,12 @@ def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> 
 
 def side_of(utterances: Sequence[Utterance], labels: LabelSet, path: Path) -> Words:
     """Return a stream's utterances as words with label numbers. Raises InputError for a label not in the set."""
-    plain = [word for utterance in utterances for word in utterance.words]
+    words = [word for utterance in utterances for word in utterance.words]
     slots = label_numbers(utterances, labels, path)
     if not labels.cased:
-        return Words(plain, slots)
+        return Words(folded(words), slots)
     capital = np.array([label.capital for label in labels])[slots].tolist()
-    return Words(plain, slots, [with_capital(word) if big else word for word, big in zip(plain, capital)])
+    return Words(folded(words), slots, [with_capital(word) if big else word for word, big in zip(words, capital)])
 
 
 def count(reference: DataDir, hypothesis: DataDir, labels: LabelSet, block: int = BLOCK, last_slot: str = "true",

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 from punc.base.errors import InputError, StrPath
 from punc.base.files import open_input
 
-MOST_BAD = 10  # bytes that are not UTF-8 and are removed from a short text; from a longer one, one in a thousand
+MOST_LONE = 2  # bytes that are removed from a short text if they are not UTF-8; from a longer one, one in 10,000
 PART = 1 << 21  # bytes; large enough that passing parts to processes is cheap, and small enough for memory
 CUT_CHARACTER = re.compile("[\udcc2-\udcf4][\udc80-\udcbf]+[?]|[\udc80-\udcff]")
 
@@ -77,11 +77,13 @@ def decode(data: bytes, repairs: Counter[str]) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        text, count = CUT_CHARACTER.subn("", data.decode("utf-8", "surrogateescape"))
-        if count > max(MOST_BAD, len(data) // 1000):
-            raise InputError(f"{count:,} bytes are not UTF-8",
+        text = data.decode("utf-8", "surrogateescape")
+        lone = sum(len(found[0]) == 1 for found in CUT_CHARACTER.finditer(text))
+        if lone > max(MOST_LONE, len(data) // 10_000):
+            raise InputError(f"{lone:,} bytes are not UTF-8",
                              "convert the text to UTF-8: iconv -f WINDOWS-1252 -t UTF-8",
                              line=data.count(b"\n", 0, error.start) + 1) from None
+        text, count = CUT_CHARACTER.subn("", text)
         repairs["bytes or cut characters that are not UTF-8, removed"] += count
     if "\r" in text:
         repairs["carriage returns, taken as line ends"] += text.count("\r")

@@ -109,6 +109,9 @@ KINDS: dict[str, Kind] = {
 }
 
 
+OF_LINES = frozenset(("timestamps", "speaker-labels", "headings"))  # cannot be nested: `ANN: Look: it works`
+
+
 class NotSpeech:
     """Counts text that is not speech, and removes text of the kinds in `clean`. `words(text)` returns the number of
     words in a text."""
@@ -128,7 +131,7 @@ class NotSpeech:
                     for match in filter(kind.sure, pattern.finditer(text)):
                         note(counts, KEPT + name, kind.form(match[0]))
                     continue
-                for _ in range(MOST_NESTED):
+                for _ in range(1 if name in OF_LINES else MOST_NESTED):
                     before, text = text, pattern.sub(replace, text)
                     if text == before:
                         break
