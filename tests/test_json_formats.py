@@ -143,6 +143,8 @@ EXAMPLES = [
      "hi 0 .5 1, you 1 1.5 1"),
     ("Google", {"results": {"gs://a/b.wav": {"transcript": {"results": [{"alternatives": [{"transcript": "hi"}]}]}}}},
      "hi - -"),
+    ("Google", [{"results": [{"alternatives": [{"transcript": "hi yo"}], "isFinal": False, "stability": 0.9}]},
+                {"results": [{"alternatives": [{"transcript": "hi you"}], "isFinal": True}]}], "hi - -, you - -"),
     ("Coqui", {"transcripts": [{"confidence": -9.5, "words": timed("word", "hi", "you", begin="start_time",
                                                                    end="duration", length=True)},
                                {"words": [{"word": "high", "start_time": 0}]}]}, HI_YOU),

@@ -575,6 +575,20 @@ def test_order_of_lines_and_times_that_go_back(tmp_path, caplog):
     assert "1 words begin before the previous word; " in said
 
 
+@pytest.mark.parametrize("text", [
+    '{"segments": [{"start": 20, "end": 22, "text": "yes we do"}, {"start": 1, "end": 3, "text": "good morning"}, '
+    '{"start": 4, "end": 6, "text": "how are you"}]}',
+    "".join(f"{i}\n00:00:{at:02}.000 --> 00:00:{at + 2:02}.000\n{line}\n\n" for i, (at, line) in enumerate(
+        [(20, "yes we do"), (1, "good morning"), (4, "how are you")]))])
+def test_segments_that_are_not_in_time_order_keep_their_times(text, tmp_path):
+    rows = [line.split() for line in punctuated(tmp_path, text, "--to=ctm").splitlines()]
+    assert [row[4].lower().strip(",.?") for row in rows] == ["good", "morning", "how", "are", "you", "yes", "we", "do"]
+    times = np.array([[float(row[2]), float(row[2]) + float(row[3])] for row in rows])
+    np.testing.assert_allclose(times[[0, 2, 5], 0], [1, 4, 20])
+    np.testing.assert_allclose(times[[1, 4, 7], 1], [3, 6, 22])
+    assert (np.diff(times[:, 0]) > 0).all()
+
+
 @pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])
 def test_no_words(name, tmp_path, caplog):
     text = {"Whisper": '{"text": "", "segments": [], "language": "en"}', "WebVTT": "WEBVTT\n",

@@ -162,6 +162,16 @@ def test_what_is_not_speech_in_a_text_stays(read, text):
     assert loud(read, low) == text
 
 
+def test_words_of_highlighted_cues_last_until_the_last_copy(read):
+    cues = [(0.5, "<u>a</u> b"), (1, "a <u>b</u>"), (3, "<u>c</u> d"), (3.5, "c <u>d</u>"), (6, "<u>e</u> f"),
+            (6.5, "e <u>f</u>")]
+    text = "".join(f"{i}\n00:00:0{at:.3f} --> 00:00:0{at + 0.5:.3f}\n{line}\n\n" for i, (at, line) in enumerate(cues))
+    words = read(text)[1]
+    assert words.texts == [*"abcdef"]
+    assert words.begins[::2].tolist() == [0.5, 3, 6]
+    assert words.ends[1::2].tolist() == [1.5, 4, 7]
+
+
 @pytest.mark.parametrize("text", [
     "covid-19 a b", "20-year-old a", "a b\n10:30 c\nd\n11:45\ne", "at\n3:30 a\nb\n", "a, b, c\nd", "Paris (France)\na"])
 def test_all_words_of_a_text_are_read(read, text):
@@ -247,6 +257,7 @@ def test_entities_are_characters_and_come_back(read):
 
 @pytest.mark.parametrize(("text", "words"), [
     ("a b\u200bc\ufeffd", ["a", "b", "c", "d"]), ("x \ufeffa\u2028b\u3000c", ["x", "a", "b", "c"]),
+    ("\u202ax\u202c \u200ey z\u00a0é", ["x", "y", "z", "é"]),
     ("x\u2060y z\u00a0é", ["x", "y", "z", "é"]), ("e\u0301 na\u200dme", ["e\u0301", "na\u200dme"])])
 def test_spaces_of_any_kind_separate_words(read, text, words):
     assert read(text)[1].texts == words

@@ -4,7 +4,8 @@ A cue begins with a line of times, and ends before the next line of times or bef
 line. In WebVTT, the blocks NOTE, STYLE and REGION are not text.
 
 Rolling captions (YouTube's automatic captions, roll-up captions on television) repeat the last lines of the previous
-cue above a new line. The reader takes each line from the first cue that shows it; later copies are repeats.
+cue above a new line. The reader takes each line from the first cue that shows it; later copies are repeats. Whisper's
+`--highlight_words` repeats a cue with another word underlined: its words last until the last copy ends.
 
 Source: www.w3.org/TR/webvtt1, sections 4.1 to 4.2.2; SRT has no standard, but www.matroska.org/technical/subtitles.html
 describes it.
@@ -140,6 +141,9 @@ def _read_rolling(source: Source, reader: TextReader, cues: Sequence[Stretch], r
         if new:
             new[0] = new[0]._replace(begin=cue.begin)
             new[-1] = new[-1]._replace(end=cue.end)
+        elif said and said[-1][0] < said[-1][1]:  # a copy with another word highlighted: the words last until it ends
+            last = said[-1][1] - 1
+            reader.texts[last] = reader.texts[last]._replace(end=max(reader.texts[last].end, cue.end))
         for line in new:
             first = len(reader.texts)
             reader.read(line)

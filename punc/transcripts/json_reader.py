@@ -178,8 +178,9 @@ class JsonReader:
         texts = self.texts
         if math.isnan(texts[first].begin):
             texts[first] = texts[first]._replace(begin=begin)
-        if self._open and texts[first - 1].stream == self._stream and texts[first - 1].end > texts[first].begin:
-            texts[first - 1] = texts[first - 1]._replace(end=texts[first].begin)
+        before, start = texts[first - 1], texts[first].begin
+        if self._open and before.stream == self._stream and before.end > start and not start < before.begin:
+            texts[first - 1] = before._replace(end=start)
         self._open = math.isnan(texts[-1].end)
         if self._open:
             texts[-1] = texts[-1]._replace(end=end)

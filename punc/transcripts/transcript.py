@@ -16,9 +16,9 @@ import numpy as np
 from punc.base.runs import bounds_of, next_of, previous_of, starts_of_runs
 from punc.timing.align import align_words
 
-# Words are separated by white space and by BLANKS: zero-width spaces, byte-order marks inside a text, and the sign that
-# SentencePiece puts before a word.
-BLANKS = "\u200b\u2060\ufeff▁"
+# Words are separated by white space and by BLANKS: zero-width spaces, byte-order marks inside a text, marks of the
+# direction of writing, and the sign that SentencePiece puts before a word.
+BLANKS = "\u200b\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069▁"
 WORD = re.compile(rf"[^\s{BLANKS}]+")
 BEGINS_WITH_BLANK = re.compile(rf"[\s{BLANKS}]")
 TO_BLANKS = str.maketrans(dict.fromkeys(BLANKS, " "))
