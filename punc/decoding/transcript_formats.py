@@ -100,14 +100,12 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """Return the order in which words are shown: by recording, then by time. If a recording has several streams, or
-    times that go backwards, it is cut at `breaks` and where times go backwards, and the parts are sorted by start."""
-    backwards = np.append(False, begins[1:] < begins[:-1])[:len(begins)]
-    breaks = breaks | starts_of_runs(streams) | backwards
+    """Return the order in which words are shown: by recording, then by time. A recording is cut at `breaks`, where a
+    stream begins, and where times go backwards, and the parts are sorted by their start times."""
+    breaks = breaks | starts_of_runs(streams) | (np.diff(begins, prepend=-np.inf) < 0)
     group = np.cumsum(breaks) - 1
     start = begins[np.flatnonzero(breaks)][group] if len(group) else begins
-    several = backwards.any() or len(np.unique(streams)) > len(np.unique(recording))
-    return np.lexsort((group, start if several else group, recording))
+    return np.lexsort((group, start, recording))
 
 
 def to_subtitles(form: str, words: Words, marked: MarkedTranscript) -> str:

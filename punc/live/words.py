@@ -19,6 +19,7 @@ import numpy as np
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
 from punc.decoding.decode import AnyModel
+from punc.live.input import BLANKS
 from punc.live.stream import Labelled, LiveStream, WholeStream
 from punc.text import word_parts
 from punc.text.casing import Casing
@@ -28,7 +29,6 @@ from punc.text.word_parts import MARK, MARKS, NUMBER, TAG, URL, WORD, Token, Tok
 CACHED = 1 << 13  # the maximum number of cached words; with a larger cache, the memory of a stream would grow for hours
 MOST_WAITING = 256  # words; if more words wait and the model does not read the newest, all of them are decided
 MOST_UNKNOWN = 12  # words; a word also gets the marks of unknown words that follow it within this distance
-SPACES = " \t\r\n"
 NEVER, INSIDE, ALWAYS = range(3)  # when a word keeps its capitals: never, inside a sentence, or always
 NO_LOGITS = np.zeros(0, np.float32)
 
@@ -101,7 +101,7 @@ class WordStream:
         InputError if the stream is closed, or if the word is empty or begins or ends with a space."""
         if self._closed:
             raise InputError("the stream is closed", "open another one")
-        if not word or word.strip(SPACES) != word:
+        if not word or word.strip(BLANKS) != word:
             raise InputError(f"word {word!r} is empty, or begins or ends with a space", "give one word at a time")
         opening = self._begun[0][0][0] if self._begun else word[:1]
         found = self._push_begun() if self._begun and opening in word else []

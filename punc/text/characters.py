@@ -37,7 +37,6 @@ JOINER = "\u200d"
 # character; j: joiner; f: regional indicator; m: mark; P, C: a point or comma that is a mark; `.`, `,`: a point or
 # comma that is not a mark; `'`: apostrophe or hyphen; b: blank; o: any other character.
 TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'])(?:x|j[of]?)*)|(?P<mark>[mPC])")
-LETTERS = ("l", "d")  # the shapes of letters and digits
 CLASSES = ("<alpha>", "<num>")  # the classes of Latin words and of numbers
 TAG = re.compile(r"\[[^\[\]]*\]")
 INNER = ":：;–.．"  # between two letters or digits (10:30), these characters are not marks
@@ -145,7 +144,7 @@ def _replaced(shape: str, text: str, pattern: re.Pattern[str], symbol: str) -> s
 
 def _join(left: str, right: str) -> bool:
     """Return whether two texts, written without a space, would be read as one word or number."""
-    return left[-1:].translate(_SHAPE) in LETTERS and right[:1].translate(_SHAPE) in LETTERS
+    return "" not in (class_of(left[-1:]), class_of(right))
 
 
 def tokens(text: str) -> list[str]:

@@ -36,11 +36,13 @@ class Kind(NamedTuple):
     form      returns the form under which a match is counted; by default, matches that differ only in their digits have
               the same form
     sure      returns whether a match is really of this kind; by default, it must contain a letter or a digit
+    nested    whether one match can contain another, so that removal is repeated
     """
 
     patterns: tuple[tuple[Callable[[str], bool], "re.Pattern[str] | SpeakerLabels"], ...]
     form: Callable[[str], str] = lambda text: DIGIT.sub("0", text.strip())
     sure: Callable[[re.Match[str]], bool] = lambda match: any(map(str.isalnum, match[0]))
+    nested: bool = True
 
 
 def found_by(mark: str, pattern: str, probe: str = "") -> tuple[Callable[[str], bool], re.Pattern[str]]:
@@ -101,15 +103,13 @@ KINDS: dict[str, Kind] = {
     "timestamps": Kind((
         found_by(":", rf"(?:(?<=\n)\d{{1,6}}[ \t]*\n)?(?<![^\s(\[]){STAMP}(?:\s*(?:-->|[-–])\s*{STAMP})?"
                       r"(?![^\s)\].,;:!?-])", probe=r":\d\d[:.]\d"),
-        found_by(":", r"\n[ \t]*\d{2,3}:\d{2}(?=\s|$)"))),
-    "speaker-labels": Kind(((lambda text: ":" in text, SpeakerLabels()),), lambda text: text.strip(" \t\n>*_")),
+        found_by(":", r"\n[ \t]*\d{2,3}:\d{2}(?=\s|$)")), nested=False),
+    "speaker-labels": Kind(((lambda text: ":" in text, SpeakerLabels()),), lambda text: text.strip(" \t\n>*_"),
+                           nested=False),  # `ANN: Look: it works` has one
     "headings": Kind((found_by(
         "\n", r"\n(?:[ \t]*[#=][^\n]*(?=\n|$)|(?P<alone>(?<=\n\n)[^\n]{1,80}(?=\n\n))|[^\na-z]{4,80}(?=\n|$))"),),
-        sure=is_heading),
+        sure=is_heading, nested=False),
 }
-
-
-OF_LINES = frozenset(("timestamps", "speaker-labels", "headings"))  # cannot be nested: `ANN: Look: it works`
 
 
 class NotSpeech:
@@ -131,7 +131,7 @@ class NotSpeech:
                     for match in filter(kind.sure, pattern.finditer(text)):
                         note(counts, KEPT + name, kind.form(match[0]))
                     continue
-                for _ in range(1 if name in OF_LINES else MOST_NESTED):
+                for _ in range(MOST_NESTED if kind.nested else 1):
                     before, text = text, pattern.sub(replace, text)
                     if text == before:
                         break

@@ -26,6 +26,7 @@ ASS_FORMAT = re.compile(r"^\[Events\]\s*^Format:[ \t]*(.*)", re.I | re.M)
 # Braces hold commands. From `\p1` to `\p0`, the text is a drawing.
 ASS_MARKUP = re.compile(r"\{[^{}\n]{0,200}\\p[1-9][^{}\n]{0,200}\}[^\n]*?(?:\{[^{}\n]{0,200}\\p0[^{}\n]{0,200}\}|$)"
                         r"|\{[^{}\n]{0,200}\}|(?P<blank>\\[Nnh])")
+RATE_LINE = r"\{1\}\{1\}\s*[\d.]+\s*"  # of MicroDVD
 MICRODVD_RATE = re.compile(r"\s*\{1\}\{1\}[ \t]*(\d{2,3}(?:\.\d{1,3})?)[ \t\r]*(?:\n|$)")
 
 
@@ -70,8 +71,8 @@ FORMATS = [
                           r"(?:(?:\t(?P<speaker>[^\t]*))?\t(?P<text>[^\t]*))?"),
                re.compile(r"\\\t.*"), time=number),
     LineFormat("MicroDVD", "subtitles in frames",
-               re.compile(r"(?!\{1\}\{1\}\s*[\d.]+\s*$)\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
-               re.compile(r"\{1\}\{1\}\s*[\d.]+\s*"), time=partial(number, unit=FILM),
+               re.compile(rf"(?!{RATE_LINE}$)" r"\{(?P<begin>\d{1,9})\}\{(?P<end>\d{0,9})\}(?P<text>.*)"),
+               re.compile(RATE_LINE), time=partial(number, unit=FILM),
                markup=re.compile(r"\{[A-Za-z]:[^{}\n]{0,100}\}|(?P<blank>\|)"), dashes=True),
     LineFormat("LRC", "lyrics, also with word times",
                re.compile(rf"(?P<begin>{LRC_STAMP})(?:{LRC_STAMP}){{0,20}}(?P<text>.*)"),

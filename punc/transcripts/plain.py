@@ -72,8 +72,8 @@ def read_text(source: Source) -> Transcript:
 
 
 def _has_times(text: str) -> bool:
-    """Return whether times at the beginning of lines tell when a line was said. A few times without
-    brackets belong to the text: `we meet at` / `10:30 tomorrow`."""
+    """Return whether times at the beginning of lines tell when a line was said. If only a few lines begin with a time,
+    and none of the times is in brackets, they belong to the text: `we meet at` / `10:30 tomorrow`."""
     lines = [line[0] for line in LINE.finditer(text) if line[0].strip()]
     stamped = [line for line in lines if STAMPED.fullmatch(line)]
     return 2 * len(stamped) >= len(lines) or 2 < len(stamped) >= len(lines) / 10 or any(
