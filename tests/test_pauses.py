@@ -13,7 +13,7 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.timing import pauses as pauses_module
-from punc.timing.pauses import TimedWord, Timing, read_channels, slot_pauses, stream_pauses, write_pauses
+from punc.timing.pauses import Channels, TimedWord, Timing, read_channels, slot_pauses, stream_pauses, write_pauses
 from punc.transcripts.read import word_times
 
 NAN = np.nan
@@ -28,11 +28,11 @@ def timing(words: str, times: str, end: float | None = None) -> Timing:
 
 
 def sources(**timings):
-    return {id.replace("_", "-"): (lambda channel=None, one=one: one) for id, one in timings.items()}
+    return {id.replace("_", "-"): (lambda one=one, **options: one) for id, one in timings.items()}
 
 
 def pauses_of(utterances, of, channels=(), counts=None) -> list[np.ndarray]:
-    return stream_pauses(utterances, of, dict(channels), Counter() if counts is None else counts)
+    return stream_pauses(utterances, of, Channels(channels), Counter() if counts is None else counts)
 
 
 def one_stream(words: str, of: Timing, **options) -> np.ndarray:
@@ -149,6 +149,31 @@ def test_stream_pauses_file_and_channel(tmp_path):
     for recording, pause in (("call-l", 1), ("call-r", 4)):
         pauses = pauses_of([Utterance("u", recording, ["a", "b"])], times, channels)
         assert_array_equal(pauses, np.float32([[pause, NAN]]))
+
+
+@pytest.mark.parametrize("channel", ["A", "B"])
+def test_stream_pauses_channel_without_words(tmp_path, channel):
+    """A recording whose channel has no words does not get the times of the other channel."""
+    (tmp_path / "ctm").write_text(f"call {channel} 0 1 a\ncall {channel} 2 1 b\n")
+    (tmp_path / "reco2file_and_channel").write_text("call-l call A\ncall-r call B\n")
+    channels, times = read_channels(tmp_path / "reco2file_and_channel"), word_times(tmp_path / "ctm")
+    found = [pauses_of([Utterance("u", recording, ["a", "b"])], times, channels) for recording in ("call-l", "call-r")]
+    timed = channel == "B"
+    assert_array_equal(found[timed], np.float32([[1, NAN]]))
+    assert_array_equal(found[not timed], np.float32([[NAN, NAN]]))
+    (tmp_path / "ctm").write_text("call 1 0 1 a\ncall 1 2 1 b\n")
+    with pytest.raises(InputError, match=r"ctm:1: 'call' has channels 1 under one id; name the channel"):
+        pauses_of([Utterance("u", "call-l", ["a", "b"])], word_times(tmp_path / "ctm"), channels)
+
+
+def test_stream_pauses_channel_without_words_in_a_textgrid(tmp_path):
+    tier = '"IntervalTier"\n"{} - words"\n0\n3\n3\n0\n1\n"a"\n1\n2\n""\n2\n3\n"b"\n'
+    head = 'File type = "ooTextFile"\n"TextGrid"\n\n0\n3\n<exists>\n2\n'
+    (tmp_path / "call.TextGrid").write_text(head + tier.format("A") + tier.format("C"))
+    (tmp_path / "reco2file_and_channel").write_text("call-l call A\ncall-r call B\n")
+    channels, times = read_channels(tmp_path / "reco2file_and_channel"), word_times(tmp_path)
+    for recording, pauses in (("call-l", [1, 0]), ("call-r", [NAN, NAN])):
+        assert_array_equal(pauses_of([Utterance("u", recording, ["a", "b"])], times, channels), np.float32([pauses]))
 
 
 def test_stream_pauses_words_may_end_a_second_after_their_utterance():

@@ -11,7 +11,6 @@ ids of a CTM are all of the same kind:
 Memory holds a few hundred bytes per utterance, and the words of one group of streams (see `spans.grouped`).
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
@@ -26,7 +25,7 @@ from punc.data.datadir import DataDir, Utterance, segment, speaker
 from punc.data.tables import count_blanks, read_table
 from punc.decoding.options import CHUNK_SIZE
 from punc.decoding.spans import grouped
-from punc.timing.pauses import SEGMENT_SLACK, read_channels
+from punc.timing.pauses import SEGMENT_SLACK, Channels, read_channels
 from punc.transcripts.ctm import CtmIndex, CtmLine, read_lines
 from punc.transcripts.source import PartsDocument, Source
 from punc.transcripts.transcript import Text, Transcript
@@ -52,8 +51,7 @@ class Tables(NamedTuple):
     speakers: dict[str, str]  # utterance → speaker
     # utterance → (recording, begin, end); None: no file `segments`
     segments: dict[str, tuple[str, float, float]] | None
-    channels: dict[str, tuple[str, str]]  # recording → (file, channel)
-    files: dict[str, set[str]]  # file → its channels in `channels`
+    channels: Channels
 
     def recordings(self) -> set[str]:
         return {recording for recording, _, _ in (self.segments or {}).values()}
@@ -90,11 +88,7 @@ def read_tables(directory: Path) -> Tables:
             if name < before:  # utterances of a speaker must be adjacent, because a speaker is one stream
                 raise InputError(f"speaker '{name}' comes after '{before}'",
                                  "make speaker ids prefixes of utterance ids, and sort", file, number)
-    channels = read_channels(directory / "reco2file_and_channel")
-    files = defaultdict[str, set[str]](set)
-    for name, channel in channels.values():
-        files[name].add(channel)
-    return Tables(speakers, segments, channels, files)
+    return Tables(speakers, segments, read_channels(directory / "reco2file_and_channel"))
 
 
 def _kind_of_ids(tables: Tables, ctm: CtmIndex, directory: Path) -> str:
@@ -157,8 +151,8 @@ def _of_ctm(streams: list[list[Entry]], tables: Tables, ctm: CtmIndex) -> Group:
     raw = list[list[CtmLine]]()
     for _, entry in entries:
         file, channel = tables.channels.get(entry.id, (entry.id, ""))
-        known = tables.files[file] if entry.id in tables.channels else set[str]()
-        raw.append(ctm.lines(file, channel, known) if file in ctm else [])
+        known = tables.channels.of_files[file] if entry.id in tables.channels else set[str]()
+        raw.append(ctm.lines(file, channel, known, strict=True) if file in ctm else [])
     content = "".join([line.text for line in chain.from_iterable(raw)])
     document = PartsDocument(Source("", content, "utf-8"))
     texts, lines, at = list[Text](), list[tuple[str, int]](), 0

@@ -15,6 +15,7 @@ under utterance ids count from the utterance's start. If there is a file `segmen
 pauses between the utterances of a recording are known; otherwise, pauses between utterances are NaN.
 """
 
+import functools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,10 +60,21 @@ class Timing(NamedTuple):
 Sources = Mapping[str, Callable[..., Timing]]
 
 
-def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
-    """Read `reco2file_and_channel`, if it exists: recording → (file, channel). Raises InputError for an invalid
-    file."""
-    channels: dict[str, tuple[str, str]] = {}
+class Channels(dict[str, tuple[str, str]]):
+    """Recording → (file, channel)."""
+
+    @functools.cached_property
+    def of_files(self) -> dict[str, set[str]]:
+        """File → its channels that are recordings."""
+        channels: dict[str, set[str]] = {}
+        for file, channel in self.values():
+            channels.setdefault(file, set()).add(channel)
+        return channels
+
+
+def read_channels(path: StrPath) -> Channels:
+    """Read `reco2file_and_channel`, if it exists. Raises InputError for an invalid file."""
+    channels = Channels()
     recordings: dict[tuple[str, str], str] = {}
     for row in read_table(path) if os.path.isfile(path) else ():
         parts = fields(row.value)
@@ -77,12 +89,11 @@ def read_channels(path: StrPath) -> dict[str, tuple[str, str]]:
     return channels
 
 
-def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Mapping[str, tuple[str, str]],
+def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: Channels,
                   counts: Counter[str]) -> list[np.ndarray]:
     """Return the pauses of each utterance of a stream: float32 (words,), in seconds; NaN if unknown.
 
     utterances   the stream's utterances in time order
-    channels     recording → (file, channel)
     counts       counters that are increased: `slots`; `known` pauses; `next_to_untimed`: pauses before or after a word
                  without times; `ends`: all other unknown pauses; `untimed` words of the text; `extra` timed words,
                  which are not in the text; `missing` utterances, which have no times; `errors`: the edit distance
@@ -101,12 +112,12 @@ def stream_pauses(utterances: Sequence[Utterance], sources: Sources, channels: M
     return np.split(np.concatenate(parts), np.cumsum(lengths)[:-1])
 
 
-def times_of_stream(stream: str, sources: Sources, channels: Mapping[str, tuple[str, str]]) -> Timing | None:
+def times_of_stream(stream: str, sources: Sources, channels: Channels) -> Timing | None:
     """Return the timing under a stream's id, or under its file and channel; None if neither exists."""
-    file, channel = channels.get(stream, (stream, None))
+    file, channel = channels.get(stream, (stream, ""))
     for id in (stream, file):
         if id in sources:
-            return sources[id](channel=channel)
+            return sources[id](channel=channel, known=channels.of_files.get(id, frozenset()))
     return None
 
 

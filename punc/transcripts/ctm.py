@@ -122,8 +122,8 @@ def check_line(line: bytes, path: StrPath, number: int) -> str:
 class CtmIndex(Mapping[str, Callable[..., Timing]]):
     """Maps each id of a CTM, or of the `*.ctm` files in a directory, to a function that reads the id's timing.
 
-    If an id has several channels, the function's argument names the channel to read. `repairs` counts repairs. Each run
-    of lines with the same id needs 56 bytes of memory.
+    The function's arguments name the channel to read, and all channels of the id that are recordings. `repairs` counts
+    repairs. Each run of lines with the same id needs 56 bytes of memory.
 
     Raises InputError if a file is missing or has no words. The function raises InputError for an invalid line, for an
     overlap of more than MAX_OVERLAP seconds, and if the id has several channels but the argument is not one of them.
@@ -166,10 +166,10 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
         number, _, _, line = self._stretches.rows(id)[0].tolist()
         return self._files[int(number)], int(line)
 
-    def lines(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> list[CtmLine]:
-        """Return the lines of an id or of one of its channels. `known`: the channels that the id may have; empty: any.
-        If the id has several channels, raises InputError if one of them is not in `known`, or if `known` is empty and
-        none of them is `channel`."""
+    def lines(self, id: str, channel: str = "", known: Set[str] = frozenset(), strict: bool = False) -> list[CtmLine]:
+        """Return the lines of an id or of one of its channels. `known`: the channels of the id that are recordings;
+        empty: unknown. If the id has several channels, raises InputError if none of them is in `known` or, with
+        `strict`, if one is not; if `known` is empty, raises InputError if none of them is `channel`."""
         lines: list[CtmLine] = []
         for number, begin, end, line in self._stretches.rows(id).astype(np.int64).tolist():
             path = self._files[number]
@@ -186,17 +186,17 @@ class CtmIndex(Mapping[str, Callable[..., Timing]]):
                 by_channel.setdefault(head[1], []).append(one)
         if len(by_channel) < 2 and len(known) < 2:
             return lines
-        if known and (others := by_channel.keys() - known):
+        if known and strict and (others := by_channel.keys() - known):
             raise lines[0].error(f"'{id}' has a channel {min(others)} that is not a recording",
                                  "name its recording in reco2file_and_channel")
-        if channel not in by_channel and not known:
+        if by_channel.keys().isdisjoint(known or (channel,)):
             raise lines[0].error(f"'{id}' has channels {' '.join(sorted(by_channel))} under one id",
                                  "name the channel of each recording in reco2file_and_channel")
         return by_channel.get(channel, [])
 
-    def _read(self, id: str, channel: str | None = None) -> Timing:
-        lines = self.lines(id, channel or "")
-        return _timing([*ctm_rows(lines, self.repairs)], lines[0].path, self.repairs)
+    def _read(self, id: str, channel: str = "", known: Set[str] = frozenset()) -> Timing:
+        lines = self.lines(id, channel, known)
+        return _timing([*ctm_rows(lines, self.repairs)], self.where(id)[0], self.repairs)
 
 
 def _stretches(files: Sequence[Path]) -> Iterator[tuple[str, int, int, int, int]]:

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import numpy as np
@@ -82,16 +82,17 @@ def word_times(path: StrPath, tier: str = "",
     return CtmIndex(path, repairs)
 
 
-def read_timing(path: StrPath, tier: str = "", channel: str | None = None) -> Timing:
-    """Return the timed words of a file in time order. If a speaker of the file is called `channel`, return only this
-    speaker's words. Raises InputError like `read_transcript`, and for wrong or missing times."""
+def read_timing(path: StrPath, tier: str = "", channel: str = "", known: Set[str] = frozenset()) -> Timing:
+    """Return the timed words of a file in time order. If a speaker of the file is called `channel` or like another of
+    the `known` channels, return only the words of the speaker `channel`. Raises InputError like `read_transcript`, and
+    for wrong or missing times."""
     transcript = read_transcript(path, tier=tier, timed=True)
     words = words_of(transcript.texts)
     timed = np.isfinite(words.begins) & np.isfinite(words.ends)
     if len(words.texts) and not timed.any():
         raise InputError(f"{transcript.format} without word times", "give files with word times", path)
-    if channel in words.speakers:
-        timed &= words.speaker == words.speakers.index(channel)
+    if not {channel, *known}.isdisjoint(words.speakers):
+        timed &= np.array([*map(channel.__eq__, words.speakers), False])[words.speaker]
     rows = []
     for i in np.flatnonzero(timed).tolist():
         begin, end = float(words.begins[i]), float(words.ends[i])

@@ -15,7 +15,7 @@ from kind import Kind, Read, named, word, words
 from punc.bin.find_ctm import find_ctm
 from punc.data.datadir import Utterance
 from punc.decoding.kaldi_groups import ctm_groups
-from punc.timing.pauses import stream_pauses
+from punc.timing.pauses import Channels, stream_pauses
 from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.read import word_times
 from punc.transcripts.transcript import words_of, write
@@ -78,7 +78,7 @@ def read_times(folder: Path, rng: random.Random) -> Read:
         timing = sources[id]()
         found += [row.word for row in timing.words]
         text = [row.word for row in timing.words] + ["more"]
-        pauses = stream_pauses([Utterance("u", id, text)], sources, {}, Counter())
+        pauses = stream_pauses([Utterance("u", id, text)], sources, Channels(), Counter())
         if any(map(len, pauses)) and (np.isinf(pauses[0]).any() or (pauses[0] < 0).any()):
             raise AssertionError("a pause that is none")
     return Read(" ".join([*found, *sources]).encode(), named(repairs))
