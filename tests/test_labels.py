@@ -245,7 +245,7 @@ CAP_OPEN_QUESTION ¿W? ?
 
 def test_marks_before_a_word_are_read_and_written(place, capsys):
     (place / "labels.txt").write_text(SPANISH)
-    (place / "text.txt").write_text("Hola, ¿cómo está, Ana? ¿Qué? ¿No... «¿Y tú?, dijo?\n")
+    (place / "text.txt").write_text("Hola, ¿cómo está, Ana? ¿ Qué ? ¿No... «¿ Y tú ?, dijo?\n")
     assert run(place, "prepare", "--format", "prose", "--labels", "labels.txt", "text.txt", "dev") == 0
     words, found = ((place / "dev" / name).read_text().split()[1:] for name in ("text", "punct"))
     assert " ".join(words) == "hola cómo está ana qué no y tú dijo"

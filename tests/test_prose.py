@@ -56,6 +56,12 @@ def clitics(tmp_path):
     ("7:30:", "", "7:30", "COMMA"),
     ("1990–2000", "", "1990–2000", "O"),
     ("$5", "", "$5", "O"),
+    ("ended.¹", "", "ended", "PERIOD"),
+    ("¹The", "", "the", "O"),
+    ("¹²", "", "", ""),
+    ("10⁶m².", "", "10⁶m²", "PERIOD"),
+    ("don´t", "", "don't", "O"),
+    ("`don`t′", "", "don't", "O"),
     ("AT&T", "", "at&t", "O"),
     ("U.S.", "", "u.s", "PERIOD"),
     ("pre-", "", "pre", "O"),
@@ -286,7 +292,7 @@ def test_prose_writer_casing_and_clitics(text, expected):
     assert prose(("a", text), **options) == [expected]
 
 
-@pytest.mark.parametrize("text", ["I", "USA", "1996 3.5", "x" * 500, "don't don’t donʼt don＇t",
+@pytest.mark.parametrize("text", ["I", "USA", "1996 3.5", "x" * 500, "don't don’t donʼt don＇t don´t don`t",
                                   "no capital, here. none", "ÇA Ça ß"])
 def test_prose_writer_odd_words_round_trip(text):
     parts = [TextReader(LABELS).token(token) for token in text.split()]
@@ -295,7 +301,7 @@ def test_prose_writer_odd_words_round_trip(text):
     writer.write("a", "a", [p.words for p in parts], [p.labels for p in parts])
     writer.close()
     expected = " ".join(token[:1] + token[1:].lower() for token in text.split())
-    for apostrophe in "’ʼ＇":
+    for apostrophe in "’ʼ＇´`":
         expected = expected.replace(apostrophe, "'")
     assert file.getvalue().decode() == f"a {expected}\n"
     assert len({p.words for p in parts}) == 1 or "don't" not in text

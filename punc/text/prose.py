@@ -4,8 +4,8 @@ A token is the text between two spaces. `TextReader.token` reads a token as foll
 
 - A word consists of letters, digits, combining marks, and symbols that are read out: currency signs and % & @ # + = ±
   × ÷ ° §. Inside a word, an apostrophe, hyphen, point, slash or underscore is kept, as is a comma, colon or en dash
-  between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. Any other character splits the word: word--word,
-  word…word.
+  between two digits: it's, well-known, 3.5, and/or, 10,000, 7:30. A superscript or subscript directly after a letter or
+  digit belongs to the word: m². Any other character splits the word: word--word, word…word.
 - The label set maps each mark after a word to a label; the word gets the strongest of these labels. Marks before the
   first word of a token, and marks in a token without words, belong to the last word before the token. Tokens without
   words are common in tokenised text (`yes , sir`); ` -- ` is another example.
@@ -25,10 +25,11 @@ from punc.data.labels import LabelSet, with_capital
 from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
-PLAIN = str.maketrans(dict.fromkeys("’ʼ＇", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
-# WORD matches shapes of tokens: w stands for a letter or symbol, d for a digit, each of `'-/_.,:–` for itself, and p
-# for any other character.
-WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd]+(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd]+)*")
+PLAIN = str.maketrans(dict.fromkeys("’ʼ＇´`′", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
+# WORD matches shapes of tokens: w stands for a letter or symbol, d for a digit, s for a superscript, each of
+# `'-/_.,:–` for itself, and p for any other character.
+WORD = re.compile(r"(?:(?<![wd])\.(?=d))?[wd][wds]*(?:(?:-'|['\-/_.]|(?<=d)[,:–](?=d))[wd][wds]*)*")
 GLUED_HYPHEN = re.compile(r"(?<!-)-(?!-)")
 # `TextReader.token` has a fast path for tokens of letters that end in at most one of these marks.
 END_MARKS = frozenset(".,:;?!")
@@ -53,6 +54,8 @@ class TokenShape(dict[int, str]):
         category = unicodedata.category(char)
         if char in "'-/_.,:–":
             self[code] = char
+        elif char in SUPERSCRIPTS:
+            self[code] = "s"
         elif category[0] == "N":
             self[code] = "d"
         else:

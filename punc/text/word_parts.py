@@ -85,9 +85,9 @@ class TokenReader:
             core = text.rstrip(MARKS)
             return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
                          _ends(text[len(core):]))
-        plain = text if text.isascii() else text.translate(SAME_LENGTH)
+        plain = text.translate(SAME_LENGTH)
         found = list(SHAPED.finditer(plain.translate(TOKEN_SHAPE)))
-        if not any(map(str.isalnum, plain)):
+        if not found or not any(map(str.isalnum, plain)):
             alone = not text.strip(MARKS)
             return Token(MARK if alone else SYMBOL, "", text, "", "", "", (), alone and _ends(text))
         start, stop = found[0].start(), found[-1].end()
