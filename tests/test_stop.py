@@ -98,6 +98,27 @@ def test_signal_ends_the_program_while_workers_are_busy(stopped):
     assert seconds < 10
 
 
+# Sends the signal as soon as the first worker exists, before the worker gets its task.
+SPAWNS = POOL.replace("    print(flush=True)", """
+    import os, signal
+    from multiprocessing import util
+    spawn = util.spawnv_passfds
+    def spawn_and_signal(path, args, fds):
+        process = spawn(path, args, fds)
+        if "--multiprocessing-fork" in args:  # not for multiprocessing's resource tracker
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+        return process
+    util.spawnv_passfds = spawn_and_signal
+    print(flush=True)""")
+
+
+def test_signal_while_a_worker_is_started(stopped):
+    errors, code, seconds = stopped(SPAWNS)
+    assert (errors, code) == ("punc test: interrupted\n", 130)
+    assert seconds < 10
+
+
 HOLDS = START + """
 try:
     with stop.held():

@@ -43,7 +43,9 @@ def map_ordered(function: Callable[[Task], Result], tasks: Iterable[Task], nj: i
     pool = ProcessPoolExecutor(nj, multiprocessing.get_context("spawn"), _start_worker, (function, log.LOGGER.level))
     try:
         for task in chain(first, tasks):
-            with stop.signals_wait():  # a process that `submit` starts blocks the signals until `_start_worker` runs
+            # A process that `submit` starts blocks the signals until `_start_worker` runs. If a signal interrupted
+            # `submit`, the process would print that its input has ended.
+            with stop.held(), stop.signals_wait():
                 future = pool.submit(_run, task)
             waiting.append(future)
             if len(waiting) > 2 * nj:
