@@ -30,12 +30,14 @@ def load(model: str | os.PathLike[str] = "en", *, scale: str = "", device: str =
     return Punctuator(model, scale=scale, device=device)
 
 
-def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None) -> dict[str, float]:
+def score(reference: str, hypothesis: str, labels: "LabelSet | None" = None,
+          characters: bool = False) -> dict[str, float]:
     """Return the metrics of a punctuated text against a reference, in percent; see `punc.scoring.texts.score_texts`.
 
-    labels   the label set, which maps marks to labels; default: English commas, full stops and question marks
+    labels       the label set, which maps marks to labels; default: English commas, full stops and question marks
+    characters   whether the texts have no spaces between words, as in Japanese
 
     Raises punc.base.errors.InputError for a text without words.
     """
     from punc.scoring.texts import ENGLISH, score_texts
-    return score_texts(reference, hypothesis, labels or ENGLISH)
+    return score_texts(reference, hypothesis, labels or ENGLISH, characters)

@@ -175,6 +175,17 @@ def test_counts_by_hand():
     assert math.isnan(found["QUESTION.P"])
 
 
+def test_texts_without_spaces():
+    labels = LabelSet((Label("O", "w"), Label("COMMA", "w、", ("、",)), Label("PERIOD", "w。", ("。",))))
+    found = punc.score("はい、そうです。", "はいそうです。", labels, characters=True)
+    assert (found["COMMA.R"], found["PERIOD.F1"], found["overall.R"]) == (0, 100, 50)
+
+
+def test_a_mark_before_a_word_may_be_apart_from_it():
+    labels = LabelSet((Label("O", "w"), Label("QUESTION", "w?", ("?",)), Label("OPEN", "¿w")))
+    assert punc.score("¿Qué tal? sí", "¿ qué tal ? sí", labels)["overall.F1"] == 100
+
+
 def test_case_and_words_may_differ():
     # `must` is deleted, so its mark moves to the word before it. Inserted words get no mark from the reference.
     found = score_texts(REFERENCE, "SO IT BEGINS, AS IT. DOES IT REALLY END? NO!")

@@ -46,7 +46,7 @@ def text_reader(labels: LabelSet, characters: bool = False) -> Read:
     capital = {label.name: label.capital for label in labels}
 
     def read(text: str) -> Words:
-        passage = memo.read(text.split(), reader.attach, Counter())
+        passage = memo.read(reader.split(text), reader.attach, Counter())
         cased, names = passage.words.split(), passage.labels.split()
         if labels.cased:  # the reader has moved the first letters' capitals to the labels, so put them back
             cased = [with_capital(word) if capital[name] else word for word, name in zip(cased, names)]
@@ -67,15 +67,17 @@ def _character_reader(labels: LabelSet) -> Read:
     return read
 
 
-def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH) -> dict[str, float]:
+def score_texts(reference: str, hypothesis: str, labels: LabelSet = ENGLISH,
+                characters: bool = False) -> dict[str, float]:
     """Score the marks of `hypothesis` against the marks of `reference`. Return all metrics in percent; NaN: undefined.
 
-    labels   the label set, which maps marks to labels
+    labels       the label set, which maps marks to labels
+    characters   whether the texts have no spaces between words, as in Japanese
 
     Words are compared without case and marks. If the words differ, the reference's marks are first projected onto the
     hypothesis' words by edit distance (Tilk & Alumäe 2015, section 3). Raises InputError for a text without words.
     """
-    ref, hyp = map(text_reader(labels), (reference, hypothesis))
+    ref, hyp = map(text_reader(labels, characters), (reference, hypothesis))
     if not ref.plain or not hyp.plain:
         raise InputError(*NO_WORDS)
     counts, _ = count_streams([WHOLE], [(ref, hyp)], labels, block=0)

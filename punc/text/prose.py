@@ -127,8 +127,13 @@ class TextReader:
         marks = sorted(labels.marks, key=len, reverse=True)
         self._marks = re.compile("|".join(map(re.escape, marks)) or "(?!)")
         self._openings = re.compile("|".join(map(re.escape, labels.openings)) or "(?!)")
+        self._apart = re.compile(rf"({self._openings.pattern})\s+")
         self._attached: dict[tuple[str, str], str] = {}
         self._gap_labels: dict[tuple[str, bool, str], str] = {}
+
+    def split(self, text: str) -> list[str]:
+        """Return the tokens of a text. A mark before a word may be apart from it: `¿ Cómo` is one token."""
+        return (self._apart.sub(r"\1", text) if self.labels.openings else text).split()
 
     def token(self, token: str) -> Parts:
         letters = token[:-1] if token[-1:] in END_MARKS else token

@@ -41,8 +41,6 @@ class Format(TextFormat):
         super().__init__(options)
         self._memo = Memo(self.reader.token, options.abbreviations)
         self._not_speech = NotSpeech(options.clean, self.count_words)
-        openings = "".join(map(re.escape, self.reader.labels.openings))
-        self._apart = re.compile(f"([{openings}])[ \\t]+") if openings else None  # a mark apart from its word: `¿ Cómo`
 
     def passages(self, text: str, line_start: bool, repairs: Counter[str]) -> Iterator[Passage]:
         for stream, part in self.streams(text, line_start):
@@ -69,11 +67,10 @@ class Format(TextFormat):
         """Apply the options `remove` and `clean`, and count the remaining text that is not speech."""
         text = re.sub(self.options.remove, " ", text) if self.options.remove else text  # `re` caches expressions
         text = self._not_speech.read(text, repairs, line_start)
-        text = self._apart.sub(r"\1", text) if self._apart else text
         return WITH_BLANKS.sub("...", text) if self.options.abbreviations else text
 
     def count_words(self, text: str) -> int:
         return len(self.passage(text, Counter()).words.split())
 
     def passage(self, text: str, repairs: Counter[str]) -> Passage:
-        return self._memo.read(text.split(), self.reader.attach, repairs)
+        return self._memo.read(self.reader.split(text), self.reader.attach, repairs)
