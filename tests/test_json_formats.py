@@ -275,6 +275,8 @@ def error(text):
     ('{"foo": 1}', "file:1: no text where the known JSON"), ("[[1]]", "file:1: no text where the known JSON"),
     ('{"notes": ["hi you all"]}', "file:1: no text where the known JSON formats have it; there are texts in"),
     ('{"text": "", "said": [{"phrase": "hi you"}]}', "file:1: no text where the known JSON formats"),
+    ('{"text": "<p><span class=\\"timestamp\\">0:12</span>&nbsp;hi you</p>", "media": "a.mp3"}',
+     'file: a text is HTML: <span class="timestamp">; export it as plain text or subtitles'),
     ('{"is_final": false, "channel": {"alternatives": [{"transcript": "hi"}]}}',
      "file:1: only results that are not final")])
 def test_errors(text, said):

@@ -422,7 +422,7 @@ def test_split_tokens_and_labels(text, tokens, labels):
 
 @pytest.mark.parametrize(("text", "expected"), [
     ("今日は「雨」、です。", "今 日 は 「雨」、 で す。"), ("(a b)。『", "(a b)。 『"),
-    ("、は 。", "、 は 。"), ("", "")])
+    ("、は 。", "、 は 。"), ("<i>そう</i>です<b>Yes", "<i> そ う </i> で す <b>Yes"), ("", "")])
 def test_words_of_a_text_without_spaces(text, expected):
     words = split(text)
     assert " ".join(words) == expected

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from punc.data.labels import LabelSet
 from punc.text.prose import written
-from punc.text.word_parts import MARKS
+from punc.text.word_parts import HTML, MARKS, replaced
 from punc.transcripts.transcript import Script
 
 ADDRESS = re.compile(r"https?://[!-~]*[0-9A-Za-z/_=&#~-]", re.ASCII)
@@ -99,9 +99,9 @@ class CharacterReader:
         """Split a text. `tags`: whether `[tags]` are not read, and stay in the text between tokens."""
         shape = text.translate(self._shape)
         if "://" in text:
-            shape = _replaced(shape, text, ADDRESS, "l")
+            shape = replaced(shape, text, ADDRESS, "l")
         if tags and "[" in text:
-            shape = _replaced(shape, text, TAG, "b")
+            shape = replaced(shape, text, TAG, "b")
         tokens, rests, end = [], [""], 0
         found: list[list[str]] = [[]]
         for match in TOKEN.finditer(shape):
@@ -131,15 +131,6 @@ class CharacterReader:
 
 
 _SHAPE = TextShape()
-
-
-def _replaced(shape: str, text: str, pattern: re.Pattern[str], symbol: str) -> str:
-    """Return the shape of a text with this symbol for each character of the text that belongs to a match."""
-    parts, end = [], 0
-    for match in pattern.finditer(text):
-        parts += [shape[end:match.start()], symbol * (match.end() - match.start())]
-        end = match.end()
-    return "".join([*parts, shape[end:]])
 
 
 def _join(left: str, right: str) -> bool:
@@ -174,7 +165,10 @@ def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     opened = False  # whether the last token was an opening bracket or quote, which belongs to the next token
     inner = False  # whether the last token was a character between two letters or digits, which belongs to both
-    for match in TOKEN.finditer(text.translate(_SHAPE)):
+    shape = text.translate(_SHAPE)
+    if "<" in text:
+        shape = replaced(shape, text, HTML, "l")
+    for match in TOKEN.finditer(shape):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)
         follows = bool(spans) and spans[-1][1] == start

@@ -25,7 +25,8 @@ from punc.data.labels import LabelSet, with_capital
 from punc.data.tables import FORBIDDEN
 
 READ_ALOUD = "%&@#+=±×÷°§"
-PLAIN = str.maketrans(dict.fromkeys("’ʼ＇´`′", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys("\u00ad\u200b\u2060\ufeff"))
+INVISIBLE = "\u00ad\u200b\u2060\ufeff"
+PLAIN = str.maketrans(dict.fromkeys("’ʼ＇´`′", "'") | dict.fromkeys("‐‑", "-") | dict.fromkeys(INVISIBLE))
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 # WORD matches shapes of tokens: w stands for a letter or symbol, d for a digit, s for a superscript, each of
 # `'-/_.,:–` for itself, and p for any other character.

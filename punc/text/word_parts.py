@@ -7,6 +7,7 @@
   (`E.`), and the words of the kinds `never`, `starter` and `capital` in the file `punc/text/abbreviations.txt`. Other
   marks can follow the point, but no second point (`in the U.S., we`).
 - URLs, e-mail addresses and numbers never change case.
+- HTML tags at the ends of a word, or in it, stay (`<i>hello,</i>`); a word ends at a tag.
 - Tags look like `[Music]`, `<unk>`, `(laughs)`, `{noise}` or `*door*`. A tag can also consist of several words, such as
   `[soft music]`. A tag gets no mark. Models do not read tags, except that `<unk>` is read as an unknown word.
 """
@@ -27,6 +28,7 @@ MARKS = "".join(sorted(SENTENCE_ENDS)) + ",;:–—،؛、，；：､"
 UNKNOWN = frozenset(("<unk>", "[unk]", "<unknown>"))
 SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
 TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil", re.I)
+HTML = re.compile(r"</?[A-Za-z][^<>\s]*>")
 NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
 SAME_LENGTH = {code: char for code, char in PLAIN.items() if char}
@@ -86,7 +88,10 @@ class TokenReader:
             return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
                          _ends(text[len(core):]))
         plain = text.translate(SAME_LENGTH)
-        found = list(SHAPED.finditer(plain.translate(TOKEN_SHAPE)))
+        shape = plain.translate(TOKEN_SHAPE)
+        if "<" in text:
+            shape = replaced(shape, text, HTML, "p")
+        found = list(SHAPED.finditer(shape))
         if not found or not any(map(str.isalnum, plain)):
             alone = not text.strip(MARKS)
             return Token(MARK if alone else SYMBOL, "", text, "", "", "", (), alone and _ends(text))
@@ -116,6 +121,15 @@ class TokenReader:
     def _words(self, parts: list[str]) -> list[str]:
         words = (legal((part.lower() if self._lowercase else part).translate(PLAIN)) for part in parts)
         return list(filter(None, words))  # PLAIN removes soft hyphens, so a part may become empty
+
+
+def replaced(shape: str, text: str, pattern: re.Pattern[str], symbol: str) -> str:
+    """Return the shape of a text with this symbol for each character of the text that belongs to a match."""
+    parts, end = [], 0
+    for match in pattern.finditer(text):
+        parts += [shape[end:match.start()], symbol * (match.end() - match.start())]
+        end = match.end()
+    return "".join([*parts, shape[end:]])
 
 
 NO_MARKS = str.maketrans(dict.fromkeys(MARKS, ""))

@@ -22,6 +22,7 @@ OWN = 0x10FE00
 BYTES = {number: OWN + number - RAW[0] for number in RAW}
 BYTES_BACK = {own: number for number, own in BYTES.items()}
 HALF = re.compile("[\ud800-\udfff]")
+HTML = re.compile(r"<[A-Za-z]{1,20} [a-z-]{1,30}=[^<>]{0,200}>")  # a tag with attributes
 MAY_BE_SPECIAL = ("&", "<|", "\\u", "\ufffd")  # a file without these strings has nothing to decode
 
 
@@ -113,11 +114,14 @@ class JsonDocument:
             raise source.error("a number that is too large, or has thousands of digits", again, at) from None
 
     def place(self, holder: Any, key: Any) -> tuple[int, str]:
-        """Add a place, and return its number and its text. Raises InputError for bytes that are not UTF-8."""
+        """Add a place, and return its number and its text. Raises InputError for bytes that are not UTF-8, and for HTML
+        with attributes, as in oTranscribe's files."""
         self.spots.append((holder, key))
         place, text = len(self.spots) - 1, holder[key]
         if self._raw and any(ord(char) in BYTES_BACK for char in text):
             raise self._raw.not_utf8(max(self._raw.text.find(text.translate(BYTES_BACK)), 0))
+        if "<" in text and (found := HTML.search(text)):
+            raise InputError(f"a text is HTML: {found[0][:60]}", "export it as plain text or subtitles", self._path)
         return place, entities.decoded(text) if self._may_be_special else text
 
     def put(self, place: int, text: str, probability: float = math.nan) -> None:
