@@ -72,8 +72,11 @@ def test_stream_pauses_match_by_alignment():
     assert_array_equal(one_stream("so we go", of), np.float32([0.25, 1, NAN]))
 
 
-def test_stream_pauses_ignore_case():
-    assert_array_equal(one_stream("So WE go", timing("SO we Go", "0-1 2-3 5-6")), np.float32([1, 2, NAN]))
+def test_stream_pauses_ignore_case_and_composition():
+    counts = Counter()
+    found = one_stream("So É go", timing("SO e\u0301 Go", "0-1 2-3 5-6"), counts=counts)
+    assert_array_equal(found, np.float32([1, 2, NAN]))
+    assert counts["errors"] == 0
 
 
 def test_stream_pauses_untimed_word_hides_two_slots():

@@ -11,7 +11,7 @@ from punc.base.errors import StrPath
 from punc.data.datadir import DataDir, Utterance
 from punc.data.labels import LabelSet
 from punc.text.prose import written
-from punc.timing.align import align_words, project_labels
+from punc.timing.align import align_words, folded, project_labels
 from punc.timing.pauses import TimedWord, Timing, read_channels, times_of_stream
 from punc.transcripts.ctm import CtmIndex, write_ctm
 
@@ -46,10 +46,10 @@ def _marked(index: CtmIndex, data: DataDir, label_set: LabelSet, counts: Counter
 
 
 def _of_timing(timing: Timing, utterances: list[Utterance], label_set: LabelSet) -> Iterator[TimedWord]:
-    text = [word.casefold() for utterance in utterances for word in utterance.words]
+    text = folded(word for utterance in utterances for word in utterance.words)
     words = [row.word for row in timing.words]
     names = list(chain.from_iterable(utterance.labels or () for utterance in utterances))
-    timed = [word.casefold() for word in words]
+    timed = folded(words)
     if text != timed:
         numbers = np.array([label_set.index(name) for name in names], np.int64)
         carried = project_labels(align_words(text, timed), numbers)

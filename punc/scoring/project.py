@@ -5,8 +5,7 @@ Each stream is aligned as a whole, so the reference and the hypothesis may be cu
 """
 
 import shutil
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from punc.base.errors import InputError, StrPath
 from punc.data.datadir import DataDir, Utterance, label_numbers, new_data_dir
 from punc.data.labels import RECORD, LabelSet, check_record
 from punc.data.tables import sort_table
-from punc.timing.align import align_words, project_labels, project_slots
+from punc.timing.align import align_words, folded, project_labels, project_slots
 
 # Files that depend on the hypothesis directory's own marks. They are not copied to the new directory.
 PUNCTUATED = ("punct", RECORD, "text_punct", "ctm_punct", "post.scp")
@@ -78,11 +77,6 @@ def paired_streams(ref: DataDir, hyp: DataDir) -> Iterator[tuple[str, list[Utter
                              "give both the same streams: recordings (with segments) or speakers (without)",
                              lacking.path)
         yield a, ref_utterances, hyp_utterances
-
-
-def folded(words: Iterable[str]) -> list[str]:
-    """Return words in the form in which they are compared: in lower case, and with composed letters (NFC)."""
-    return [word.lower() if word.isascii() else unicodedata.normalize("NFC", word.lower()) for word in words]
 
 
 def project_stream(ref: Sequence[Utterance], hyp: Sequence[Utterance], labels: LabelSet,

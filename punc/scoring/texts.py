@@ -20,10 +20,11 @@ from punc.data.labels import Label, LabelSet, with_capital
 from punc.scoring.counts import BLOCK, Counts, Words, add_up, count_streams, counted_slots
 from punc.scoring.metrics import compute_metrics
 from punc.scoring.posteriors import Posteriors
-from punc.scoring.project import folded, paired_streams
+from punc.scoring.project import paired_streams
 from punc.text.characters import CharacterReader
 from punc.text.passages import Memo
 from punc.text.prose import TextReader
+from punc.timing.align import folded
 
 # The labels of the English recipes. If a slot has several marks, the one whose label comes last in this list counts.
 ENGLISH = LabelSet((Label("O", "w"), Label("COMMA", "w,", (",", ":", "-", "–", "—")),

@@ -21,8 +21,9 @@ pairing rule pairs the other words.
 Of the rules for pairing and slots that we tried, these agree best with a published set of labels for ASR output.
 """
 
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
@@ -49,6 +50,11 @@ class Alignment:
     ref_to_hyp: np.ndarray
     n_hyp: int
     distance: int
+
+
+def folded(words: Iterable[str]) -> list[str]:
+    """Return words in the form in which they are compared: in lower case, and with composed letters (NFC)."""
+    return [word.lower() if word.isascii() else unicodedata.normalize("NFC", word.lower()) for word in words]
 
 
 def align_words(ref: Sequence[str], hyp: Sequence[str]) -> Alignment:

@@ -30,7 +30,7 @@ from punc.base.runs import next_of
 from punc.data.datadir import Utterance
 from punc.data.kaldi_io import archive_path, write_vector
 from punc.data.tables import fields, read_table, sort_table
-from punc.timing.align import align_words
+from punc.timing.align import align_words, folded
 
 SEGMENT_SLACK = 1.0  # s; both ends are estimates, so a word may end up to this much after its utterance
 
@@ -149,9 +149,7 @@ def _of_utterances(utterances: Sequence[Utterance], sources: Sources, counts: Co
 def match_times(words: Sequence[str], timing: Timing, counts: Counter[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the begin and end of each timed word in seconds, (timed words, 2), and for each word the index of its
     timed word, or −1 if it has none. Adds the edit distance to `counts`."""
-    text = [word.casefold() for word in words]
-    timed = [row.word.casefold() for row in timing.words]
-    alignment = align_words(text, timed)
+    alignment = align_words(folded(words), folded(row.word for row in timing.words))
     counts["errors"] += alignment.distance
     times = np.array([(row.begin, row.begin + row.duration) for row in timing.words]).reshape(-1, 2)
     return times, alignment.ref_to_hyp
