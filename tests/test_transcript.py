@@ -589,6 +589,19 @@ def test_segments_that_are_not_in_time_order_keep_their_times(text, tmp_path):
     assert (np.diff(times[:, 0]) > 0).all()
 
 
+@pytest.mark.parametrize("text", [
+    "1\n00:00:00,160 --> 00:00:04,560\nYes, we do that. Good morning.\n\n"
+    "2\n00:00:02,400 --> 00:00:06,800\nHow are you? I am fine.\n",
+    '<transcript><text start="0.16" dur="4.4">Yes, we do that. Good morning.</text>'
+    '<text start="2.4" dur="4.4">How are you? I am fine.</text></transcript>'], ids=["SRT", "YouTube"])
+def test_captions_that_stay_while_the_next_is_said_keep_the_order_of_words(text, tmp_path):
+    assert punctuated(tmp_path, text, "--to=text") == "Yes, we do that. Good morning. How are you? I am fine.\n"
+    rows = [line.split() for line in punctuated(tmp_path, text, "--to=ctm").splitlines()]
+    begins, lengths = np.array([[float(row[2]), float(row[3])] for row in rows]).T
+    np.testing.assert_allclose((begins + lengths)[[5, 11]], [2.4, 6.8])
+    np.testing.assert_allclose(begins[[0, 6]], [0.16, 2.4])
+
+
 @pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])
 def test_no_words(name, tmp_path, caplog):
     text = {"Whisper": '{"text": "", "segments": [], "language": "en"}', "WebVTT": "WEBVTT\n",

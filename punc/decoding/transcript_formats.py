@@ -85,6 +85,7 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
     begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends
+    ends = _ends_before_next(words)
     sizes = np.fromiter(map(len, words.texts), np.int64, len(words.texts)) + 1
     streams = words.streams
     points = np.stack([np.cumsum(sizes) - sizes, np.cumsum(sizes)], axis=1).astype(float)
@@ -97,6 +98,16 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
             filled = np.where(fine, known, np.interp(at, at[fine], known[fine]))
             times[own] = filled.reshape(-1, 2)
     return times[:, 0], np.maximum(times[:, 0], times[:, 1])
+
+
+def _ends_before_next(words: Words) -> np.ndarray:
+    """Return the end of each word, float64 (W,). If a text of several words ends after the speaker's next text begins,
+    as in captions that stay on the screen, its last word ends where the next text begins."""
+    begins, ends, following = words.begins, words.ends, next_of(words.begins, np.nan)
+    text = np.maximum.accumulate(np.where(np.isnan(begins), 0, np.arange(len(begins))))
+    goes_on = ~ends_of_runs(words.streams, words.recording, words.speaker)
+    late = np.isnan(begins) & goes_on & (following < ends) & (following >= begins[text])
+    return np.where(late, following, ends)
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
