@@ -490,6 +490,12 @@ def test_marks_between_the_characters_of_japanese(text, expected, japanese, tmp_
     assert punctuated(tmp_path, text, *options, model=str(japanese)) == expected
 
 
+def test_japanese_text_gets_no_spaces_inside_latin_words_numbers_and_urls(japanese, tmp_path):
+    text = "5GはA4でR&Dに20%がC++を\"x\"のhttp://a.b/c?d=1です\n"
+    found = punctuated(tmp_path, text, "--to=text", model=str(japanese))
+    assert found == "5G、は、A4でR&D、に20%がC++を\"x\"、のhttp://a.b/c?d=1、です。\n"
+
+
 def test_other_formats_and_data_of_japanese(japanese, tmp_path):
     text = srt("今日はThe Who です")
     assert punctuated(tmp_path, text, "--to=text", model=str(japanese)) == "今日は、The、Who、です。\n"

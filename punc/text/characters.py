@@ -40,6 +40,7 @@ TOKEN = re.compile(r"(?P<token>(?:lx*(?:[.P']?lx*)*|dx*(?:[.,PC]?dx*)*|ff?|[o.,'
 CLASSES = ("<alpha>", "<num>")  # the classes of Latin words and of numbers
 TAG = re.compile(r"\[[^\[\]]*\]")
 INNER = ":：;–.．"  # between two letters or digits (10:30), these characters are not marks
+ASCII = re.compile("[!-~]{2}")  # two tokens without a space between them, as in `5G` and `20%`, are one word
 NO_BLANK = re.compile("(?<![!-~]) | (?![!-~])")  # a space, except between two ASCII characters
 
 
@@ -97,9 +98,7 @@ class CharacterReader:
 
     def split(self, text: str, tags: bool = False) -> Split:
         """Split a text. `tags`: whether `[tags]` are not read, and stay in the text between tokens."""
-        shape = text.translate(self._shape)
-        if "://" in text:
-            shape = replaced(shape, text, ADDRESS, "l")
+        shape = _shape_of(text, self._shape)
         if tags and "[" in text:
             shape = replaced(shape, text, TAG, "b")
         tokens, rests, end = [], [""], 0
@@ -133,6 +132,11 @@ class CharacterReader:
 _SHAPE = TextShape()
 
 
+def _shape_of(text: str, table: TextShape) -> str:
+    shape = text.translate(table)
+    return replaced(shape, text, ADDRESS, "l") if "://" in text else shape
+
+
 def _join(left: str, right: str) -> bool:
     """Return whether two texts, written without a space, would be read as one word or number."""
     return "" not in (class_of(left[-1:]), class_of(right))
@@ -140,7 +144,7 @@ def _join(left: str, right: str) -> bool:
 
 def tokens(text: str) -> list[str]:
     """Return the tokens of a text, with marks as separate tokens."""
-    return [text[match.start():match.end()] for match in TOKEN.finditer(text.translate(_SHAPE))]
+    return [text[match.start():match.end()] for match in TOKEN.finditer(_shape_of(text, _SHAPE))]
 
 
 def split(text: str) -> list[str]:
@@ -165,14 +169,15 @@ def _spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     opened = False  # whether the last token was an opening bracket or quote, which belongs to the next token
     inner = False  # whether the last token was a character between two letters or digits, which belongs to both
-    shape = text.translate(_SHAPE)
+    shape = _shape_of(text, _SHAPE)
     if "<" in text:
         shape = replaced(shape, text, HTML, "l")
     for match in TOKEN.finditer(shape):
         (start, end), char = match.span(), text[match.start()]
         kind = unicodedata.category(char)
         follows = bool(spans) and spans[-1][1] == start
-        if follows and (opened or inner or char in MARKS or kind in ("Pe", "Pf")):
+        glued = follows and text[start - 1] not in MARKS and ASCII.fullmatch(text, start - 1, start + 1)
+        if follows and (opened or inner or glued or char in MARKS or kind in ("Pe", "Pf")):
             start = spans.pop()[0]
         spans.append((start, end))
         opened = kind in ("Ps", "Pi")
