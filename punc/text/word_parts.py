@@ -6,6 +6,7 @@
 - An abbreviation keeps its point. Abbreviations are letters with points inside (`U.S.`), single letters other than I
   (`E.`), and the words of the kinds `never`, `starter` and `capital` in the file `punc/text/abbreviations.txt`. Other
   marks can follow the point, but no second point (`in the U.S., we`).
+- A unit alone (`20 %`, `5 €`) is a word, so that a mark follows the unit, not the number.
 - URLs, e-mail addresses and numbers never change case.
 - HTML tags at the ends of a word, or in it, stay (`<i>hello,</i>`); a word ends at a tag.
 - Tags look like `[Music]`, `<unk>`, `(laughs)`, `{noise}` or `*door*`. A tag can also consist of several words, such as
@@ -25,6 +26,7 @@ from punc.text.prose import WORD as SHAPED
 
 WORD, NUMBER, URL, TAG, SILENCE, SYMBOL, MARK = range(7)  # the kinds of tokens
 MARKS = "".join(sorted(SENTENCE_ENDS)) + ",;:–—،؛、，；：､"
+UNITS = frozenset("%‰°€$£¥％℃￥")
 UNKNOWN = frozenset(("<unk>", "[unk]", "<unknown>"))
 SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
 TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil", re.I)
@@ -87,6 +89,8 @@ class TokenReader:
             core = text.rstrip(MARKS)
             return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
                          _ends(text[len(core):]))
+        if (core := text.rstrip(MARKS)) in UNITS:
+            return Token(WORD, "", core, "", text[len(core):], "", (core,), _ends(text[len(core):]))
         plain = text.translate(SAME_LENGTH)
         shape = plain.translate(TOKEN_SHAPE)
         if "<" in text:
