@@ -234,7 +234,7 @@ def test_lines_without_a_label(line):
 
 @pytest.mark.parametrize(("text", "turns"), [
     ("- a b\n- c", [0, 0, 1]), ("-a\n-b c", [0, 1, 0]), ("– a\n– b\nc", [0, 1, 0]), ("a\n- b\nc", [0, 1, 0]),
-    ("a b -c", [0, 0, 0]), ("a\n-- b c", [0, 0, 0, 0])])
+    ("a b -c", [0, 0, 0]), ("a\n-- b c", [0, 0, 0, 0]), ("<I>- a</I>\n- <I>b</I>", [0, 1]), ("a\n-", [0, 0])])
 def test_dashes_of_cues_are_turns(read, text, turns):
     cue = f"1\n00:00:00,000 --> 00:00:01,000\n{text}\n"
     assert read(cue)[1].turns.tolist() == turns

@@ -196,7 +196,7 @@ class TextReader:
             stop = cut.start() if cut else stretch.stop
             for line in LINE.finditer(text, at, stop):
                 if line.start() > at or line_start:
-                    label = find_label(line[0], self._dashes)
+                    label = find_label(line[0], self._dashes, goes_on=cut is not None and line.end() == stop)
                     if label and (label.sure or self._has_labels):
                         yield at, line.start(), label
                         at = line.start() + label.size

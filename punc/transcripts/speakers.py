@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 CHEVRONS = re.compile(r"[ \t]*(?:>>+|(?:&gt;){2,})[ \t]*")
-DASH = re.compile(r"[ \t]*[-–](?![-–])[ \t]*(?=[^\W_]|['\"“‘(\[¿¡])")
+DASH = re.compile(r"[ \t]*[-–](?![-–])[ \t]*(?=[^\W_]|['\"“‘(\[¿¡]|$)")
 COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
@@ -32,10 +32,11 @@ class Label(NamedTuple):
     sure: bool = True  # False: counts as a label only in a file that also has sure labels
 
 
-def find_label(line: str, dashes: bool = False) -> Label | None:
+def find_label(line: str, dashes: bool = False, goes_on: bool = False) -> Label | None:
     """Return the label at the beginning of a line, or None. With `dashes`, in subtitles, a dash before words counts as
-    a label, and a name before a time (`Paris 18:45`) does not."""
-    turn = CHEVRONS.match(line) or (DASH.match(line) if dashes else None)
+    a label, and a name before a time (`Paris 18:45`) does not. `goes_on`: whether the line goes on after markup."""
+    dash = DASH.match(line) if dashes else None
+    turn = CHEVRONS.match(line) or (dash if dash and (goes_on or dash.end() < len(line)) else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]
     label = _in_brackets(rest) or _before_colon(rest) or (_alone(line[begin:], dashes) if len(line) < LONGEST else None)
