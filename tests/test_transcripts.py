@@ -133,6 +133,7 @@ def test_cues(read, text, expected):
     ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
     ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: this is an RTTM file, which has speakers and no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
+    ("[10][30]a b|c\n[35][50]/d\n", "it looks like MPL2 subtitles"),
     ("%PDF-1.4 a", "not text: a document or an archive"),
     ("ID3\x04\0 a", "not text: a recording; give what"), ("{\\rtf1 a}", "it looks like RTF"),
     ("a-1 b c\na-1 d\n", "it looks like lines with ids"),

@@ -15,7 +15,7 @@ EMPTY_LINE = re.compile(r"\n[ \t\r]*\n\s*")
 JSON = re.compile(r"[{\[]\s{0,80}\"[\w -]{1,40}\"\s{0,9}:")
 DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t])?"
 STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
-STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
+STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".sub", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
               ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files in other formats
 FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
 # Not speech, and not changed: headings, lines such as `-----` or `Title: …`, and times alone or before words.
@@ -35,6 +35,7 @@ LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
     ("a table of times", re.compile(r"\d{1,12}(?:\.\d{1,9})?[ \t]+\d{1,12}(?:\.\d{1,9})?[ \t]+\S.*"), 2, TABLE),
     ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
+    ("MPL2 subtitles", re.compile(r"\[\d{1,9}\]\[\d{1,9}\].*"), 1, "save them as SRT"),
      "export it as SRT, or its words as text"),
     ("markup", re.compile(r"\s*<(?:[!?/]|[A-Za-z][\w:.-]{0,30}[ />]).*>.*"), 1, "write TTML, or its words as text"),
     ("RTF or TeX", re.compile(r"\{\\rtf.*|\\(?:documentclass|begin)\b.*"), 1, "save it as plain text"),
