@@ -156,6 +156,7 @@ def test_files_that_are_refused(read, text, said):
     "<tt><p begin='1s'><![CDATA[A B]]></p><p begin='2s'> C\n</p></tt>",
     "1\n00:00:01,000 --> 00:00:02,000\nA B C\n\n2\n",
     "[Ann Lee] 10:02:03\nA B\n\n[Bob] 10:02:05\nC\n", "WOMAN (on phone): A B\nJohn [low]: C\n",
+    "Ann: A B\n\n00:05:00\n\nBob: C\n", "SPEAKER_00 0:00:01\nA B\n\nSPEAKER_01 1:02:03\nC\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
 def test_what_is_not_speech_in_a_text_stays(read, text):
     low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")

@@ -18,11 +18,12 @@ STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
 STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".sub", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid", ".eaf",
               ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files in other formats
 FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
-# Not speech, and not changed: headings, lines such as `-----` or `Title: …`, and times alone or before words.
+# Not speech, and not changed: headings, lines such as `-----`, `Title: …` or `00:05:00`, and times alone or before
+# words.
 HEADING, RULE, FACT = r"#{1,6}[ \t][^\n]*(?<!#)", r"[-=_*]{3,}[ \t]*", rf"(?:{FACTS}):[ \t][^\n]*"
 TIMES = rf"{STAMP}(?:[ \t]*[-–][ \t]*{STAMP})?[ \t]*"
 NO_SPEECH = re.compile(rf"^[ \t]*(?:(?:{HEADING}|{RULE}|{FACT}|{TIMES})$|{STAMP}(?=[ \t]+[^\W\d])[ \t]+)", re.M)
-WITHOUT_TIMES = re.compile(rf"^[ \t]*(?:{HEADING}|{RULE}|{FACT})$", re.M)
+WITHOUT_TIMES = re.compile(rf"^[ \t]*(?:{HEADING}|{RULE}|{FACT}|\d{{1,2}}:\d\d:\d\d[ \t]*)$", re.M)
 STAMPED = re.compile(rf"[ \t]*{STAMP}(?:[ \t].*)?")
 SHARE = 0.3  # a file is refused if at least this share of the lines that are checked matches a pattern in LOOKS
 HEAD = 1000  # lines that are not empty; only this many are checked, from the beginning of the file
@@ -34,15 +35,15 @@ LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number
      "write SRT or WebVTT"),
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
     ("a table of times", re.compile(r"\d{1,12}(?:\.\d{1,9})?[ \t]+\d{1,12}(?:\.\d{1,9})?[ \t]+\S.*"), 2, TABLE),
-    ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
     ("MPL2 subtitles", re.compile(r"\[\d{1,9}\]\[\d{1,9}\].*"), 1, "save them as SRT"),
+    ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
      "export it as SRT, or its words as text"),
     ("markup", re.compile(r"\s*<(?:[!?/]|[A-Za-z][\w:.-]{0,30}[ />]).*>.*"), 1, "write TTML, or its words as text"),
     ("RTF or TeX", re.compile(r"\{\\rtf.*|\\(?:documentclass|begin)\b.*"), 1, "save it as plain text"),
     ("a table with tabs", re.compile(r"[^\t\n]*\t.*"), 2, TABLE),
     ("a table with bars", re.compile(r"[^|\n]*\|[^|\n]*\|.*"), 2, TABLE),
     ("a table with commas", re.compile(r"[^,\n\s]{1,40}(?:,[^,\n\s]{0,40}){2,}(?:,.*)?"), 2, TABLE),
-    ("lines with ids", re.compile(r"(?=[^ \t]*\d)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+[ \t]+\S.*"), 2,
+    ("lines with ids", re.compile(rf"(?=[^ \t]*\d)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+[ \t]+(?!{STAMP}$)\S.*"), 2,
      "give the `text` of a Kaldi data directory"),
     ("code", re.compile(r".*[{};]\s*|\s*(?:#include|import|def|function|var|const)\b.*"), 3, "give what was said"),
 ]
