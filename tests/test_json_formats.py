@@ -289,6 +289,18 @@ def test_a_transcript_without_words_is_none_of_its_errors():
         assert (words.texts, write(found, words, [])) == ([], text)
 
 
+@pytest.mark.parametrize(("interim", "final", "member"), [
+    ({"message_type": "PartialTranscript"}, {"message_type": "FinalTranscript"}, "text"),
+    ({"type": "Turn", "end_of_turn": False}, {"type": "Turn", "end_of_turn": True}, "transcript")])
+def test_interim_results_of_services_are_not_read(interim, final, member):
+    words = [{"text": "hi", "start": 100, "end": 300}, {"text": "you", "start": 300, "end": 500}]
+    values = [interim | {member: "hi", "words": words[:1]}, final | {member: "hi you", "words": words}]
+    assert read(values)[1].texts == ["hi", "you"]
+    results = [{"Transcript": {"Results": [{"IsPartial": partial, "Alternatives": [{"Items": [
+        {"Content": "hi", "StartTime": 1, "EndTime": 2}]}]}]}} for partial in (True, False)]
+    assert read(results)[1].texts == ["hi"]
+
+
 @pytest.mark.parametrize(("value", "said"), [
     ({"text": "hi you", "segments": [{"text": "hi you"}], "summary": "two people meet", "tags": [{"a": "b c"}] * 2},
      "3 texts of several words stay unchanged: a (2), summary (1)"),

@@ -7,7 +7,7 @@ from typing import Any
 from punc.transcripts.json_file import JsonDocument
 from punc.transcripts.json_reader import JsonReader
 from punc.transcripts.json_shape import JsonFormat, Shape, steps
-from punc.transcripts.json_unknown import guessed_format, has_times, said_of, unread
+from punc.transcripts.json_unknown import INTERIM, guessed_format, has_times, said_of, unread
 from punc.transcripts.source import Source
 from punc.transcripts.transcript import Transcript
 
@@ -116,7 +116,8 @@ FORMATS = [
                "text duration start|offset !segments", text="text", begin="start|offset", end="+duration", unit=0,
                language="lang"),
 ]
-TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcript", text="text transcript")
+TEXT = JsonFormat("text", "a service's shortest answer: `text`", "text ; transcript", text="text transcript",
+                  skip=INTERIM)
 
 
 def read_json(source: Source, timed: bool = False) -> Transcript:

@@ -28,6 +28,8 @@ LONGEST = 60  # names of this many characters or more are ignored
 ABOUT = frozenset(("systeminfo", "model", "params", "parameters", "metadata", "request", "config", "path", "file",
                    "filename", "audiofilepath", "audiourl", "url", "title", "version", "usage", "warnings", "error",
                    "job", "jobname"))
+# How live results of Amazon, AssemblyAI, Rev.ai and others show that a later result replaces them.
+INTERIM = "Transcript.Results.0.IsPartial=true message_type=partialtranscript type=partial end_of_turn=false"
 OTHERS = frozenset(("alternatives", "nbest", "transcripts"))  # in these lists, only the first element is read
 
 
@@ -63,7 +65,7 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
     unit = UNIT.search(words.begin)
     a_second = 0 if unit is None else 1000 if "m" in unit[0].lower() else 1
     row = JsonFormat("unknown JSON", "", "", speaker=words.speaker or (segments.speaker if segments else ""),
-                     begin=words.begin, end=words.end, unit=a_second, repeats=" ".join(repeats))
+                     begin=words.begin, end=words.end, unit=a_second, repeats=" ".join(repeats), skip=INTERIM)
     if segments is None:
         return row._replace(segments=words.path, text=words.text)
     inner = words.path.removeprefix(segments.path).lstrip(".")
