@@ -91,6 +91,7 @@ def test_score_against_other_system(work, capsys):
     (["--against", "none"], "none/metrics.tsv: no such file"),
     (["--last-slot", "yes"], "invalid choice: 'yes'"),
     (["--labels", "none"], "none: no such file"),
+    (["--labels", "out/labels.txt"], "out/labels.txt: the output file is also an input file"),
     (["--collapse", "x:A=B"], "'B' is not a label of the set"),
     (["--colapse", "x"], "did you mean --collapse?"),
 ])

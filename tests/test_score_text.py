@@ -120,6 +120,7 @@ def test_results_compare_a_system_that_changed_words(work, capsys):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["none.txt", "good.txt"], "none.txt: no such file"),
     (["ref.txt", "good.txt", "bad.txt", "--out", "x"], "--out cannot be used with several HYP; score one at a time"),
+    (["ref.txt", "good.txt", "--labels", "labels.txt", "--out", "."], "the output file is also an input"),
 ])
 def test_score_text_wrong_input_is_one_line(work, capsys, arguments, message):
     assert text(*arguments) == 1

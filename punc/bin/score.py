@@ -14,7 +14,7 @@ from punc.data.labels import LabelSet, check_record
 from punc.scoring.counts import LAST_SLOTS, Counts, join_blocks, read_counts
 from punc.scoring.metrics import Collapse, compute_flat, compute_metrics, merge_counts, merged_labels, parse_collapse
 from punc.scoring.posteriors import Posteriors
-from punc.scoring.report import METRICS, new_score, score_json, score_table, signature, write_score
+from punc.scoring.report import METRICS, check_labels, new_score, score_json, score_table, signature, write_score
 from punc.scoring.significance import Interval, all_flat, check_pair, compare, intervals
 from punc.scoring.texts import count
 
@@ -49,6 +49,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("hypothesis", metavar="HYP-DIR", help="data directory with a system's labels")
     parser.add_output("out", metavar="OUT-DIR", help="score directory to write")
     options = parser.parse(arguments)
+    check_labels(options.out, options.labels)
     labels = LabelSet.read(options.labels)
     scored, class_of = merged_labels(labels, options.merge) if options.merge else (labels, None)
     collapses = [parse_collapse(text, scored) for text in options.collapse]

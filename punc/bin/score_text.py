@@ -13,7 +13,7 @@ from punc.data.datadir import checksum
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, join_blocks
 from punc.scoring.metrics import compute_flat, parse_collapse
-from punc.scoring.report import new_score, score_table, signature, system_table, systems_json, write_score
+from punc.scoring.report import check_labels, new_score, score_table, signature, system_table, systems_json, write_score
 from punc.scoring.significance import Comparison, Interval, all_flat, compare, intervals
 from punc.scoring.texts import ENGLISH, Side, count_sides, read_side, text_reader
 
@@ -42,6 +42,8 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse(arguments)
     if options.out and len(options.hypotheses) > 1:
         raise InputError("--out cannot be used with several HYP", "score one at a time with --out")
+    if options.out and options.labels:
+        check_labels(options.out, options.labels)
     labels = LabelSet.read(options.labels) if options.labels else ENGLISH
     collapses = [parse_collapse(text, labels) for text in options.collapse]
     measure = partial(compute_flat, labels=labels, collapses=collapses)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -14,7 +15,7 @@ import numpy as np
 
 import punc
 from punc.base.errors import InputError, StrPath
-from punc.base.files import atomic_dir, atomic_file, read_lines
+from punc.base.files import atomic_dir, atomic_file, check_outputs, read_lines
 from punc.data.labels import LabelSet
 from punc.scoring.counts import Counts, write_counts
 from punc.scoring.metrics import PARTS, columns, is_summary, rows_of
@@ -57,6 +58,12 @@ def code_digest() -> str:
 
 def signature_parts(signed: str) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in signed.split("|"))
+
+
+def check_labels(path: StrPath, labels: StrPath) -> None:
+    """Raise InputError if the labels.txt of the score directory `path` would replace the file `labels`, which may
+    belong to a model."""
+    check_outputs([os.path.join(path, "labels.txt")], [os.fspath(labels)])
 
 
 def new_score(path: StrPath) -> AbstractContextManager[Path]:
