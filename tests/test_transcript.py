@@ -608,6 +608,13 @@ def test_captions_that_stay_while_the_next_is_said_keep_the_order_of_words(text,
     np.testing.assert_allclose(begins[[0, 6]], [0.16, 2.4])
 
 
+def test_impossible_times_of_cues_make_valid_subtitles(tmp_path):
+    text = "1\n-00:00:01,000 --> 00:00:03,000\nYes, we do.\n\n2\n00:00:09,000 --> 00:00:08,500\nWhy? I am fine.\n"
+    first, second = punctuated(tmp_path, text, "--to=vtt").removeprefix("WEBVTT\n\n").split("\n\n")
+    assert first == "00:00:00.000 --> 00:00:03.000\nYes, we do."
+    assert second == "00:00:09.000 --> 00:00:10.000\nWhy? I am fine.\n"
+
+
 @pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])
 def test_no_words(name, tmp_path, caplog):
     text = {"Whisper": '{"text": "", "segments": [], "language": "en"}', "WebVTT": "WEBVTT\n",

@@ -85,7 +85,7 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
     begins, ends = words.begins, words.ends
     if not (np.isnan(begins).any() or np.isnan(ends).any()):
         return begins, ends
-    ends = _ends_before_next(words)
+    ends = _fitting_ends(words)
     sizes = np.fromiter(map(len, words.texts), np.int64, len(words.texts)) + 1
     streams = words.streams
     points = np.stack([np.cumsum(sizes) - sizes, np.cumsum(sizes)], axis=1).astype(float)
@@ -100,14 +100,15 @@ def _filled_times(words: Words) -> tuple[np.ndarray, np.ndarray]:
     return times[:, 0], np.maximum(times[:, 0], times[:, 1])
 
 
-def _ends_before_next(words: Words) -> np.ndarray:
-    """Return the end of each word, float64 (W,). If a text of several words ends after the speaker's next text begins,
-    as in captions that stay on the screen, its last word ends where the next text begins."""
+def _fitting_ends(words: Words) -> np.ndarray:
+    """Return the end of each word, float64 (W,). A text of several words ends where it begins if it is said to end
+    earlier, and where the speaker's next text begins if it is said to end later, as captions that stay on the
+    screen."""
     begins, ends, following = words.begins, words.ends, next_of(words.begins, np.nan)
-    text = np.maximum.accumulate(np.where(np.isnan(begins), 0, np.arange(len(begins))))
+    begun = begins[np.maximum.accumulate(np.where(np.isnan(begins), 0, np.arange(len(begins))))]
     goes_on = ~ends_of_runs(words.streams, words.recording, words.speaker)
-    late = np.isnan(begins) & goes_on & (following < ends) & (following >= begins[text])
-    return np.where(late, following, ends)
+    ends = np.where(goes_on & (following < ends) & (following >= begun), following, ends)
+    return np.where(np.isnan(begins), np.where(ends < begun, begun, ends), words.ends)
 
 
 def _in_time(recording: np.ndarray, streams: np.ndarray, begins: np.ndarray, breaks: np.ndarray) -> np.ndarray:
