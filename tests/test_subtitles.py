@@ -295,6 +295,12 @@ def test_srt_and_vtt_of_any_words(spoken, cuts):
         assert [(begin, end) for begin, end, _ in shown] == list(zip(found.begin.tolist(), found.end.tolist()))
 
 
+def test_capitalized_after_quotes_and_spanish_marks():
+    words = ["¿qué?", "“yes.”", "„das", "[music]", "'s", "¡¿ya?!", "«"]
+    assert capitalized(words, np.full(7, SENTENCE_END), np.array([0]), np.zeros(7, bool)) == \
+        ["¿Qué?", "“Yes.”", "„Das", "[music]", "'s", "¡¿Ya?!", "«"]
+
+
 def test_capitalized_at_starts_and_after_sentences_and_turns():
     words = ["a", "b,", "éa.", "ßd?", "e", "iPhone.", "iPhone", "f"]
     turns = np.zeros(8, bool)

@@ -19,6 +19,7 @@ from punc.data.labels import LabelSet, with_capital
 NO_MARK, MARK, SENTENCE_END = 0, 1, 2  # what is written after a word
 SPELLED, BETWEEN = 1, 2  # kinds of number words
 LONG = 2.0  # s; a silence this long ends a cue and, after a sentence, also a paragraph
+OPENING = "¿¡\"“”„‚‘«»‹›"  # may stand before the first letter of a sentence; an apostrophe stands for letters ('s)
 PARAGRAPH = 120  # words; a paragraph ends at the first sentence end after this many words
 
 
@@ -87,7 +88,8 @@ def capitalized(words: Sequence[str], marks: np.ndarray, starts: np.ndarray, tur
     words = list(words)
     for i in {*starts.tolist(), *(np.flatnonzero((marks == SENTENCE_END) | turns) + 1).tolist()}:
         if i < len(words) and words[i].islower():
-            words[i] = with_capital(words[i])
+            core = words[i].lstrip(OPENING)
+            words[i] = words[i][:len(words[i]) - len(core)] + with_capital(core)
     return words
 
 

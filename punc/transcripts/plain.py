@@ -16,7 +16,7 @@ JSON = re.compile(r"[{\[]\s{0,80}\"[\w -]{1,40}\"\s{0,9}:")
 DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t])?"
 STAMP = rf"[(\[]?{DATE}\d{{1,3}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d{{1,3}})?[)\]]?"
 STRUCTURED = (".srt", ".vtt", ".sbv", ".ass", ".ssa", ".sub", ".ttml", ".smi", ".json", ".ctm", ".stm", ".textgrid",
-              ".eaf", ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of files in other formats
+              ".eaf", ".mlf", ".rttm", ".xml", ".lrc", ".csv", ".tsv", ".docx", ".pdf")  # endings of other formats
 FACTS = "Title|Date|Time|Duration|Author|Language|Source|File|URL|Kind|Subject|Recorded|Created|Location|Participants"
 # Not speech, and not changed: headings, lines such as `-----`, `Title: …` or `00:05:00`, and times alone or before
 # words.
