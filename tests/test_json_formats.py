@@ -57,6 +57,8 @@ EXAMPLES = [
                                                        {"text": "high you"}]}, {"text": ""}], HI_YOU),
     ("sherpa-onnx", {"lang": "", "text": " ab c", "tokens": [" a", "b", " c"], "timestamps": [0.0, 0.2, 1.0],
                      "durations": [0.1, 0.3, 0.5], "words": []}, "ab 0 .5, c 1 1.5"),
+    ("sherpa-onnx, files", [{"text": f" {word}", "tokens": [f" {word}"], "timestamps": [0.5], "segment": 0,
+                             "start_time": 0, "is_final": False} for word in ("hi", "you")], "hi .5 -, you .5 -"),
     ("sherpa-onnx", {"text": "<|en|><|NEUTRAL|><|Speech|>hi you", "tokens": ["hi", " you"], "timestamps": [0.0, 1.0],
                      "lang": "<|en|>"}, "hi 0 -, you 1 -"),
     ("FunASR", [{"key": "a", "text": "hi you so", "sentence_info": [

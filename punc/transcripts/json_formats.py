@@ -16,6 +16,9 @@ WRAPPERS = 3  # the maximum number of nested objects around a document
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")
+SHERPA = JsonFormat("sherpa-onnx", "sherpa-onnx", "text tokens[] timestamps", text="text", words="tokens[]", word="",
+                    lists="timestamps durations", start="start_time", recordings=".", part="segment", language="lang",
+                    skip="is_final=false")
 FORMATS = [
     JsonFormat("whisper.cpp", "whisper.cpp `--output-json`", "transcription[].offsets", "transcription[]", "text",
                begin="offsets.from", end="offsets.to", unit=1000, language="result.language", pieces=True,
@@ -26,9 +29,8 @@ FORMATS = [
                stays="text", timed="timestamps_segment[] timestamp.segment[]"),
     JsonFormat("Vosk", "Vosk", "result[].word ; alternatives[].text !results", "alternatives.0 .", "text", "result[]",
                confidence="conf", skip="partial partial_result"),
-    JsonFormat("sherpa-onnx", "sherpa-onnx", "text tokens[] timestamps", text="text", words="tokens[]", word="",
-               lists="timestamps durations", start="start_time", recordings=".", part="segment", language="lang",
-               skip="is_final=false"),
+    SHERPA,
+    SHERPA._replace(name="sherpa-onnx, files", skip="", part=""),  # its commands call no result of a file final
     JsonFormat("FunASR", "FunASR", "sentence_info[].start ; text timestamp[][]", "sentence_info[] .", "text|sentence",
                lists="timestamp", unit=1000, speaker="spk", repeats="text", recordings=".", recording="key"),
     JsonFormat("parakeet-mlx", "parakeet-mlx", "sentences[].tokens[].text", "sentences[]", "text", "tokens[]", "text",
