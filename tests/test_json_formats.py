@@ -143,6 +143,9 @@ EXAMPLES = [
     ("Google", {"results": [{"alternatives": [{"transcript": "hi"}]}, {"alternatives": [{"transcript": " you"}]}, {
         "alternatives": [{"words": timed("word", "hi", "you", begin="startTime", end="endTime", speakerTag=1)}]}]},
      "hi 0 .5 1, you 1 1.5 1"),
+    ("Google", {"results": [{"alternatives": [{"transcript": "hi you ", "words": [  # Nvidia Riva: milliseconds
+        {"startTime": 0, "endTime": 500, "word": "hi"}, {"startTime": 1000, "endTime": 1500, "word": "you"}]}]}]},
+     HI_YOU),
     ("Google", {"results": {"gs://a/b.wav": {"transcript": {"results": [{"alternatives": [{"transcript": "hi"}]}]}}}},
      "hi - -"),
     ("Google", [{"results": [{"alternatives": [{"transcript": "hi yo"}], "isFinal": False, "stability": 0.9}]},

@@ -89,7 +89,7 @@ FORMATS = [
                "alternatives.0.transcript", "alternatives.0.words[]", "word",
                "startTime|startOffset|start_time|start_offset", "endTime|endOffset|end_time|end_offset",
                speaker="speakerLabel|speakerTag|speaker_label|speaker_tag", language="results.0.languageCode",
-               again=True, skip="isFinal=false is_final=false"),
+               again=True, skip="isFinal=false is_final=false", unit=0),
     JsonFormat("Coqui", "Coqui STT, DeepSpeech", "transcripts[].words[].start_time", "transcripts.0", words="words[]",
                begin="start_time", end="+duration"),
     JsonFormat("Kaldi GStreamer server", "Kaldi GStreamer server",
