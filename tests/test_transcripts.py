@@ -218,6 +218,8 @@ def test_encodings_come_back(read, encoding):
     ("ANN: a\njdoe: b\n>> BOB: c", ["ANN", "jdoe", "BOB"]),
     ("**Ann**: a\n**Bob:** b\n[Ann Lee]: c", ["Ann", "Bob", "Ann Lee"]),
     (">> a\n>> b\n>>> c", ["", "", ""]),
+    ("話者1: a\n田中さん：b\nスピーカー 2：c", ["話者1", "田中さん", "スピーカー 2"]),
+    ("話者 1 00:00\na b\n\n鈴木 一郎 00:07\nc", ["話者 1", "話者 1", "鈴木 一郎"]),
 ])
 def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]
@@ -228,7 +230,8 @@ def test_labels_of_speakers_are_not_words(read, text, speakers):
 
 
 @pytest.mark.parametrize("line", ["he said: yes", "at 10:30 a.m.", "note: this", "the time: now", "-- and then",
-                                  "Paris 18:45", "(skydiving years) a", "[Music] a", "a b c d e f: g", "http://a.b: c"])
+                                  "Paris 18:45", "(skydiving years) a", "[Music] a", "a b c d e f: g", "http://a.b: c",
+                                  "彼は言った：行こう", "午後3時：開始", "2：1で勝ち"])
 def test_lines_without_a_label(line):
     label = find_label(line, dashes=True)
     assert label is None or not label.sure

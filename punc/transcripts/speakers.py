@@ -2,8 +2,9 @@
 
 The rules cover television captions, minutes of meetings, and the output of diarization. A name has up to five words.
 The first begins with a capital; the others may also be numbers or particles, such as `van`. A time, with or
-without brackets, or pronouns such as `(she/her)` may follow the name. A telephone number counts as a name. A user name
-in lower case counts only if the file has labels of other kinds.
+without brackets, or pronouns such as `(she/her)` may follow the name. A telephone number counts as a name, and so do a
+few kanji or katakana: `話者1：`, `田中さん：`. A user name in lower case counts only if the file has labels of other
+kinds.
 """
 
 import re
@@ -11,12 +12,14 @@ from typing import NamedTuple
 
 CHEVRONS = re.compile(r"[ \t]*(?:>>+|(?:&gt;){2,})[ \t]*")
 DASH = re.compile(r"[ \t]*[-–](?![-–])[ \t]*(?=[^\W_]|['\"“‘(\[¿¡]|$)")
-COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)")
+COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)|：")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
 NOTE = re.compile(r"[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\])$")  # how or where somebody speaks
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
 ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # speaker names from diarization
+KANJI = "[々㐀-鿿ァ-ヺー・]{1,9}"  # or katakana
+ASIAN = re.compile(rf"{KANJI}(?:[ 　]{KANJI})?(?:さん|くん|ちゃん)?[ 　]?[A-Z0-9Ａ-Ｚ０-９]{{0,3}}")
 WORD = re.compile(r"[\w.'’&-]+")
 LOWER = re.compile(r"[a-z][a-z0-9._-]{1,15}")  # a user name
 PARTICLES = frozenset(("of", "the", "de", "da", "di", "do", "du", "del", "della", "la", "le", "van", "von", "der",
@@ -82,7 +85,7 @@ def _alone(line: str, timed: bool) -> Label | None:
 
 
 def is_name(text: str) -> bool:
-    if PHONE.fullmatch(text) or ID.fullmatch(text):
+    if PHONE.fullmatch(text) or ID.fullmatch(text) or ASIAN.fullmatch(text):
         return True
     words = text.split()
     if not 0 < len(words) <= MOST_WORDS or not words[0][:1].isupper():
