@@ -154,12 +154,12 @@ def test_files_that_are_refused(read, text, said):
     "{1}{1}25.000\n{25}{50}A B\n{50}{75} C\n", "0.0\t1.5\tAnn\tA B\n1.5\t2\tBob\t C\n",
     "Detecting language using up to 30 s.\n[0.00s -> 2.50s] A B\n[2.50s -> 3.00s] C\n",
     "<tt><p begin='1s'><![CDATA[A B]]></p><p begin='2s'> C\n</p></tt>",
-    "1\n00:00:01,000 --> 00:00:02,000\nA B C\n\n2\n",
+    "1\n00:00:01,000 --> 00:00:02,000\nA B C\n\n2\n", "1\n00:00:01,000 --> 00:00:02,000\nA[br]B| C\n",
     "[Ann Lee] 10:02:03\nA B\n\n[Bob] 10:02:05\nC\n", "WOMAN (on phone): A B\nJohn [low]: C\n",
     "Ann: A B\n\n00:05:00\n\nBob: C\n", "SPEAKER_00 0:00:01\nA B\n\nSPEAKER_01 1:02:03\nC\n",
     "Title: my talk\nDate: 2024-01-01\n\nA B\nC\n", "utt1 A B\nutt2 C\n", "x_1 A B\nx_2 C\n"])
 def test_what_is_not_speech_in_a_text_stays(read, text):
-    low = text.replace("A B", "a b").replace(" C\n", " c\n").replace("\nC", "\nc")
+    low = text.replace("A B", "a b").replace("A[br]B", "a[br]b").replace(" C\n", " c\n").replace("\nC", "\nc")
     assert read(low)[1].texts == ["a", "b", "c"]
     assert loud(read, low) == text
 

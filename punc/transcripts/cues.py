@@ -33,7 +33,7 @@ VTT = re.compile(r"\ufeff?WEBVTT(?:[ \t\r\n]|\Z)", re.I)
 BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
 WHOLE_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|$)")
 TAG = r"</?(?:i|b|u|s|c|v|lang|ruby|rt|font)(?=[ .\t>/])[^<>\n]{0,200}>"
-MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N)", re.I)
+MARKUP = re.compile(TAG + r"|\{\\[^{}\n]{0,100}\}|(?P<blank><br ?/?>|\\N|\[br\]|\|)", re.I)
 VTT_MARKUP = re.compile(
     rf"<v(?:\.[^\s<>]{{1,40}})?[ \t](?P<voice>[^<>\n]{{1,200}})>|{TAG}|<(?P<time>{CLOCK})>|(?P<blank><br ?/?>)")
 
