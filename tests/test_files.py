@@ -49,7 +49,8 @@ def test_decode_line():
     assert decode_line("a ä\u3000\u0085b \n".encode(), "f", 1) == "a ä\u3000\u0085b "
     assert decode_line(b"no end", "f", 1) == "no end"
     for line, message in ((b"a\r\n", "f:7: the line has a carriage return; convert the line ends: sed -i 's/\\r//g'"),
-                          (b"a\0b\n", "f:7: a NUL byte; "), (b"ab\xe4\n", "f:7: byte 3 is not UTF-8; "),
+                          (b"a\0b\n", "f:7: a NUL byte; "), (b"a\0\r\0\n", "f:7: a NUL byte; "),
+                          (b"ab\xe4\n", "f:7: byte 3 is not UTF-8; "),
                           (b"\xed\xa0\x80\n", "f:7: byte 1 is not UTF-8; ")):
         with pytest.raises(InputError) as error:
             decode_line(line, "f", 7)

@@ -44,10 +44,10 @@ def open_input(path: StrPath, remedy: str = "make it, or give another one") -> I
 
 def decode_line(line: bytes, path: StrPath, number: int) -> str:
     """Decode a line and remove its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
+    if b"\0" in line:  # before CR, because the remedy for CR would destroy UTF-16
+        raise InputError("a NUL byte", "convert it: iconv -f UTF-16 -t UTF-8, if it is in that encoding", path, number)
     if b"\r" in line:
         raise InputError("the line has a carriage return", "convert the line ends: sed -i 's/\\r//g'", path, number)
-    if b"\0" in line:
-        raise InputError("a NUL byte", "remove it: the file is not text, or is broken", path, number)
     try:
         return line.decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
