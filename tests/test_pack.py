@@ -347,6 +347,11 @@ def test_pack_what_cannot_be_packed(packed, tmp_path, monkeypatch, capsys):
     exp = packed.parent / "exp_en"
     with pytest.raises(InputError, match="OUT-DIR has a trained model"):
         pack(exp, exp)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/README.md").write_text("mine")
+    with pytest.raises(InputError, match="OUT-DIR exists and has no packed model"):
+        pack(exp, tmp_path / "notes")
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["README.md"]
     with pytest.raises(InputError, match="no such file"):
         pack(tmp_path / "none", tmp_path / "out")
     monkeypatch.setitem(sys.modules, "onnx", None)

@@ -319,6 +319,17 @@ def test_make_store_target_that_is_not_a_store_is_kept(place, target):
     assert tree(place) == before
 
 
+@pytest.mark.parametrize("name", ["final.pt", "best.pt", "model.json"])
+def test_make_store_target_with_a_model_is_kept(place, name):
+    (place / "exp").mkdir()
+    for file in ("vocab", "labels.txt", "conf", name):
+        (place / "exp" / file).write_text("the model's\n")
+    before = tree(place)
+    with pytest.raises(InputError, match="not a store"):
+        make_store(place / "exp", [place / "train"], place / "labels.txt")
+    assert tree(place) == before
+
+
 @pytest.mark.parametrize(("path", "said"), [("no", "no such directory; make it: punc make-store"),
                                             ("train", "not a store, or an unfinished one; make it: punc make-store")])
 def test_store_not_a_store_is_an_error(place, path, said):

@@ -515,6 +515,14 @@ def test_train_wrong_option_is_one_line_and_writes_nothing(toy_store, tmp_path, 
     assert not (tmp_path / "exp").exists()
 
 
+def test_train_does_not_replace_files_of_a_store(toy_store, tmp_path, capsys):
+    shutil.copytree(toy_store, tmp_path / "other")
+    before = {path: path.read_bytes() for path in tmp_path.glob("other/*") if path.is_file()}
+    assert command.main(arguments(toy_store, tmp_path / "other", **SETTINGS)) == 1
+    assert capsys.readouterr().err.startswith(f"punc train: {tmp_path}/other: this directory has a store or a packed ")
+    assert {path: path.read_bytes() for path in tmp_path.glob("other/*") if path.is_file()} == before
+
+
 def test_train_missing_gpu_is_one_line_and_writes_nothing(toy_store, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert command.main(arguments(toy_store, tmp_path / "exp", **SETTINGS, device="cuda")) == 1

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 import punc
 from punc.base.errors import InputError, StrPath
-from punc.base.files import atomic_dir, read_blocks
+from punc.base.files import atomic_dir, is_unfinished, read_blocks
 from punc.data.transitions import TRANSITIONS, read_transitions
 from punc.decoding.int8 import dequantized, to_int8
 from punc.decoding.packed import FORMAT, WEIGHTS, checksum, load_packed, new_session
@@ -66,6 +66,8 @@ def pack(directory: Path, out: Path, *, factors: np.ndarray | None = None, casin
         _multiply(model, factors, directory)
     if (out / "final.pt").is_file():
         raise InputError("OUT-DIR has a trained model", "give another OUT-DIR, because that model would be lost", out)
+    if not (is_packed(out) or is_unfinished(out)):
+        raise InputError("OUT-DIR exists and has no packed model", "give another OUT-DIR", out)
     with atomic_dir(out, SPEC, [CASING, TRANSITIONS, "conf", "README.md", *TOKENIZER_FILES[1:]]) as tmp:
         graph = Graph(model).eval()
         _export(graph, tmp / WEIGHTS)

@@ -31,6 +31,7 @@ from punc.tokens.tokenizer import TOKENIZER_FILES, read_tokenizer, tokenizer_cla
 
 logger = logging.getLogger(__name__)
 FILES = (*TOKENIZER_FILES, "labels.txt", "conf")
+MODELS = ("final.pt", "best.pt", "model.json")  # a directory with one of these is a model's
 ONE_TOKEN = ("word", "class", "form")  # token types in which a word is one token
 LONGEST_PATH = 10_000  # characters of a path in `conf`; of a longer path, the middle is left out
 # Patterns of files that are removed, because an older store may have left them.
@@ -123,7 +124,8 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
         if name not in sets:
             raise InputError(f"no data directory is named '{name}'", f"--train names some of {' '.join(sets)}")
     label_set = LabelSet.read(labels)
-    if not (path / "vocab").is_file() and not is_unfinished(path):
+    has_model = any((path / name).is_file() for name in MODELS)
+    if has_model or not ((path / "vocab").is_file() or is_unfinished(path)):
         raise InputError("this directory exists and is not a store", "give another STORE-DIR", path)
     for data in sets.values():
         check_record(data.path, label_set)
@@ -148,6 +150,11 @@ def make_store(path: StrPath, data_dirs: Sequence[StrPath], labels: StrPath, tok
         for name, members in joined.items():
             join_sets(tmp, name, members)
         (tmp / "conf").write_text(conf, encoding="utf-8")
+
+
+def is_store(path: Path) -> bool:
+    """Return whether a directory contains a set of a store."""
+    return any(path.glob("*/index"))
 
 
 def is_finished(path: Path, conf: str) -> bool:

@@ -24,7 +24,7 @@ from punc.decoding.packed import load_packed
 from punc.decoding.shipped import find_model, is_packed
 from punc.layers.lstm_stack import make_orthogonal
 from punc.models.base import Model, cpu_weights, create, load, model_class, not_finite, read_checkpoint, save
-from punc.tokens.store import Store
+from punc.tokens.store import Store, is_store
 from punc.tokens.store_set import StoreSet
 from punc.training.epochs import Epochs, evaluate, labelled
 from punc.training.options import TrainingOptions, check_non_gradient, run_conf
@@ -54,6 +54,9 @@ def train(store_dir: StrPath, directory: StrPath, model: str, model_options: Map
         with ranks.agree():
             # Checked without the lock, because the directory may be read-only.
             is_finished = ranks.first and finished(directory, conf, options)
+            if ranks.first and (is_store(directory) or is_packed(directory)):
+                raise InputError("this directory has a store or a packed model",
+                                 "give another EXP-DIR, because some of its files would be replaced", directory)
         if ranks.from_first(is_finished):
             return
         with ranks.agree():
