@@ -112,6 +112,14 @@ def test_a_store_of_other_tokens_or_labels_is_an_error(taught, tmp_path):
         make_targets(taught / "teacher", Store(tmp_path / "store"), tmp_path, ["a"])
 
 
+def test_a_store_of_another_token_type_is_an_error(taught, tmp_path):
+    train(student_store(taught, "char").path, tmp_path / "teacher", "t_lstm", {"embedding_dim": 4, "hidden_dim": 4},
+          TrainingOptions(train_set="a", dev_set="a", batch_size=4, epochs=1))
+    make_store(tmp_path / "store", [taught / "a"], taught / "labels.txt", vocab=tmp_path / "teacher/vocab", nj=1)
+    with pytest.raises(InputError, match=r"make a store for it: punc make-store --token-type char --vocab "):
+        make_targets(tmp_path / "teacher", Store(tmp_path / "store"), tmp_path, ["a"])
+
+
 def test_a_set_without_labels_is_an_error(taught, tmp_path):
     write_data_dir(tmp_path / "plain", (u._replace(labels=None) for u in DataDir(taught / "a").utterances()))
     make_store(tmp_path / "store", [tmp_path / "plain"], taught / "labels.txt", vocab=taught / "teacher/vocab", nj=1)

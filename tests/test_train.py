@@ -225,6 +225,18 @@ def test_train_initial_model_of_other_sizes_is_an_error(toy_store, tmp_path, bot
         train(toy_store, tmp_path / "2", *model, settings)
 
 
+def test_train_initial_model_of_other_tokens_is_an_error(toy_store, long_words, tmp_path):
+    """The store was made with the vocabulary of the initial model, but without its --token-type."""
+    settings = {"train_set": "d", "dev_set": "d", "epochs": 1, "threads": 1}
+    train(long_words, tmp_path / "1", "t_lstm", SMALL, TrainingOptions(**settings))
+    make_store(tmp_path / "store", [long_words.parent / "d"], long_words / "labels.txt", vocab=tmp_path / "1/vocab",
+               nj=1)
+    settings["initial_model"] = str(tmp_path / "1")
+    with pytest.raises(InputError, match=r"differs in architecture, tokens.*; make the store with --token-type char "):
+        train(tmp_path / "store", tmp_path / "2", "t_lstm", SMALL, TrainingOptions(**settings))
+    assert not (tmp_path / "2").exists()
+
+
 def test_train_begins_with_orthogonal_weights_of_lstm_layers(toy_store, tmp_path, both_ways):
     weights = run(toy_store, tmp_path / "1", "whole-chunks", epochs=1, learning_rate=0.0, optimizer="sgd",
                   lstm_weights="orthogonal")

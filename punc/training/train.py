@@ -112,17 +112,18 @@ def _warn_of_text_read_twice(net: Model, store: Store, model_options: Mapping[st
 
 def start_from(net: Model, name: str) -> None:
     """Copy the weights of another model. `name`: the directory of a trained or packed model, or the name of a bundled
-    model. Raises InputError if the two models differ in architecture, vocabulary, labels or sizes."""
+    model. Raises InputError if the two models differ in architecture, tokens, labels or sizes."""
     directory = find_model(name)
     other = unpack(directory) if is_packed(directory) else load(directory)
     try:
-        if other.spec["model"] != net.spec["model"] or other.vocabulary.tokens != net.vocabulary.tokens \
-                or other.labels != net.labels:
+        if other.spec["model"] != net.spec["model"] or other.token_type != net.token_type \
+                or other.vocabulary.tokens != net.vocabulary.tokens or other.labels != net.labels:
             raise ValueError
         net.load_state_dict(other.state_dict())
     except (RuntimeError, ValueError):
-        raise InputError(f"--initial-model={name} differs in architecture, words, labels or sizes",
-                         f"make the store with --vocab {directory}/vocab, and give the options of its conf") from None
+        raise InputError(f"--initial-model={name} differs in architecture, tokens, labels or sizes",
+                         f"make the store with --token-type {other.token_type} --vocab {directory}/vocab, and give the "
+                         "options of its conf") from None
 
 
 def mix_with_initial(net: Model, path: Path, options: TrainingOptions, dev: StoreSet) -> None:
