@@ -128,6 +128,13 @@ def test_a_set_without_labels_is_an_error(taught, tmp_path):
     assert not (tmp_path / "out/plain/conf").exists()
 
 
+@pytest.mark.parametrize("damage", [os.remove, lambda path: os.truncate(path, 100)])
+def test_damaged_targets_are_made_again(taught, tmp_path, damage):
+    damage(changed(tmp_path / "copy", taught) / "a/targets.npy")
+    make_targets(taught / "teacher", Store(taught / "store_teacher"), tmp_path / "copy", ["a"])
+    assert (tmp_path / "copy/a/targets.npy").read_bytes() == (taught / "targets/a/targets.npy").read_bytes()
+
+
 def test_targets_do_not_replace_something_else(taught, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/notes").write_text("mine")

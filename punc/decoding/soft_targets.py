@@ -10,7 +10,7 @@ import torch
 from punc.base.errors import InputError
 from punc.base.files import atomic_dir
 from punc.decoding.decode import AnyModel, load_model, log_posteriors
-from punc.tokens.soft_targets import ONE, TARGETS, facts_of
+from punc.tokens.soft_targets import ONE, TARGETS, facts_of, open_targets
 from punc.tokens.store import Store, crc32_of, is_finished
 from punc.tokens.store_set import StoreSet, flat_file
 
@@ -20,7 +20,8 @@ AT_ONCE = 1 << 20  # the maximum number of tokens in a part; a longer stream is 
 
 def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], context: int | None = None,
                  device: str = "cpu") -> None:
-    """Write a teacher's posteriors for the given sets of a store, each to OUT/SET. Finished targets are not recomputed.
+    """Write a teacher's posteriors for the given sets of a store, each to OUT/SET. Finished targets are not recomputed,
+    unless their file is missing or broken.
 
     context  tokens read before each chunk, as in `decode`
     device   cpu, cuda or cuda:N; a GPU computes in bfloat16, which is precise enough for 8-bit targets
@@ -40,10 +41,12 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
             raise InputError(f"'{name}' is a joined set", f"name its members: {' '.join(store.members(name))}",
                              store.path)
         data, folder = store.set(name), out / name
-        conf = "\n".join([*facts_of(data, store.labels), *weights, f"# --context={context}"]) + "\n"
-        if is_finished(folder, conf):
+        facts = facts_of(data, store.labels)
+        conf = "\n".join([*facts, *weights, f"# --context={context}"]) + "\n"
+        if open_targets(folder / TARGETS, facts, store.labels) is not None and is_finished(folder, conf):
             continue
-        if folder.exists() and not (folder / TARGETS).is_file() and any(f.name[0] != "." for f in folder.iterdir()):
+        others = {file.name for file in folder.iterdir() if file.name[0] != "."} if folder.exists() else set()
+        if TARGETS not in others and others - {"conf"}:
             raise InputError("this directory exists and contains something other than soft targets",
                              "give another OUT-DIR", folder)
         with atomic_dir(folder, "conf", [TARGETS]) as tmp:

@@ -95,12 +95,21 @@ def _read_part(directory: Path, store: Store, name: str) -> np.ndarray:
     facts = facts_of(store.set(name), store.labels)
     if conf.read_text(encoding="utf-8", errors="replace").splitlines()[:len(facts)] != facts:
         raise InputError(f"not the soft targets of '{name}' in {store.path}, or its slots have changed", AGAIN, conf)
-    shape = int(facts[0].partition("=")[2]), len(store.labels)
+    loaded = open_targets(path, facts, store.labels)
+    if loaded is None:
+        raise InputError("not the soft targets of this set, or truncated", AGAIN, path)
+    return loaded
+
+
+def open_targets(path: Path, facts: Sequence[str], labels: LabelSet) -> np.ndarray | None:
+    """Return the targets of a set with the given `facts_of`, or None if the file is missing, broken or of another
+    size."""
+    shape = int(facts[0].partition("=")[2]), len(labels)
     with contextlib.suppress(Exception):  # np.load raises various exceptions for broken files
         loaded = np.load(path, mmap_mode="r")
         if loaded.dtype == np.uint8 and loaded.shape == shape:
             return loaded
-    raise InputError("not the soft targets of this set, or truncated", AGAIN, path)
+    return None
 
 
 def targets_checksums(directory: Path, store: Store, name: str) -> dict[str, int]:
