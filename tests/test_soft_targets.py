@@ -9,6 +9,7 @@ import pytest
 
 from punc.base.errors import InputError
 from punc.bin import soft_targets as command
+from punc.bin.main import main as program
 from punc.data.datadir import DataDir, Utterance, write_data_dir
 from punc.decoding.decode import load_model, log_posteriors
 from punc.decoding.soft_targets import make_targets
@@ -133,6 +134,14 @@ def test_damaged_targets_are_made_again(taught, tmp_path, damage):
     damage(changed(tmp_path / "copy", taught) / "a/targets.npy")
     make_targets(taught / "teacher", Store(taught / "store_teacher"), tmp_path / "copy", ["a"])
     assert (tmp_path / "copy/a/targets.npy").read_bytes() == (taught / "targets/a/targets.npy").read_bytes()
+
+
+@pytest.mark.parametrize(("option", "said"), [("--context=-1", "--context=-1 is out of range; give 0 or more"),
+                                              ("--threads=0", "--threads=0 is out of range; give 1 or more")])
+def test_options_out_of_range_are_errors(taught, tmp_path, capsys, option, said):
+    arguments = ["soft-targets", option, taught / "teacher", taught / "store_teacher", tmp_path / "out", "a"]
+    assert program([*map(str, arguments)]) == 1
+    assert capsys.readouterr().err == f"punc soft-targets: {said}\n"
 
 
 def test_targets_do_not_replace_something_else(taught, tmp_path):

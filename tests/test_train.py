@@ -517,6 +517,8 @@ def test_train_saved_conf_trains_the_same_model(toy_store, tmp_path):
     ({"model": "t_lstn"}, "no model 't_lstn'; did you mean t_lstm?"),
     ({"hiden_dim": 3}, "unknown option --hiden-dim; did you mean --hidden-dim?"),
     ({"batch_size": 0}, "--batch-size=0 is out of range; give 1 or more"),
+    ({"hidden_dim": -1}, "--hidden-dim=-1 is out of range; give 1 or more"),
+    ({"embedding_dim": 0}, "--embedding-dim=0 is out of range; give 1 or more"),
     ({"train_set": "train"}, "STORE: no set 'train' in the store; it has "),
 ])
 def test_train_wrong_option_is_one_line_and_writes_nothing(toy_store, tmp_path, capsys, change, message):

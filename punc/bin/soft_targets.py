@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from punc.base.errors import check_at_least
 from punc.base.options import OptionParser
 from punc.base.processor import find_device
 from punc.decoding.shipped import find_model
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_output("out", metavar="OUT-DIR", help="directory of soft targets to make")
     parser.add_argument("sets", metavar="SET", nargs="+", help="set of the store, not a joined one")
     args = parser.parse(arguments)
+    check_at_least(1, threads=args.threads)
+    check_at_least(0, context=args.context or 0)
     torch.set_num_threads(args.threads)
     make_targets(find_model(args.teacher), Store(args.store), Path(args.out), args.sets, args.context,
                  find_device(args.device))

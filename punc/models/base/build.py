@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from punc.base.errors import InputError
+from punc.base.errors import InputError, check_at_least
 from punc.base.options import keyword_arguments, nearest
 from punc.data.labels import LabelSet
 from punc.models.base.model import Model
@@ -14,6 +14,8 @@ from punc.tokens.tokenizer import Tokenizer
 from punc.tokens.tokenizers.word import WordTokenizer
 from punc.tokens.vocabulary import Vocabulary
 
+# Endings of options that are sizes of layers, or their number. They must be at least 1, unless their default is 0.
+SIZES = ("_dim", "layers", "filters")
 # Former options that are now constants. A saved model may still contain such an option, which is ignored if its value
 # is listed here. The model then works as before. But if the value changed the sizes of its weights, the model cannot be
 # loaded.
@@ -45,7 +47,7 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 def build(spec: dict[str, Any]) -> Model:
     """Return a model. Its weights are random, except for submodels and pre-trained encoders that are loaded from a
-    directory. Raises InputError if an option does not have the type of its default.
+    directory. Raises InputError if an option does not have the type of its default, or if a size is below 1.
 
     spec   contains the architecture (`model`), its `options`, the sizes of the `vocabulary` and of the set of `labels`,
            and the `token_type`; the option of a submodel contains its directory or its spec
@@ -60,6 +62,8 @@ def build(spec: dict[str, Any]) -> Model:
         value = options.get(option, default)
         if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(default, bool):
             raise InputError(f"{option}={str(value)[:40]} of {name}", f"give a value like the default, {default!r}")
+        if isinstance(value, int) and option.endswith(SIZES) and default:
+            check_at_least(1, **{option: value})
     model = constructor(spec["vocabulary"], spec["labels"], **options)
     model.token_type = spec["token_type"]
     submodels = {option: submodel.spec for option, submodel in model.submodels.items()}
