@@ -113,6 +113,17 @@ def test_results_of_vosk_come_back_with_marks(fresh):
     assert last == {"partial": ""}
 
 
+@pytest.mark.parametrize(("end", "said"), [
+    ("decide", [{"text": ""}, {"partial": "how"}, "How are you?", {"text": ""}, {"text": ""}]),
+    ("nothing", [{"text": ""}, {"partial": "how"}, {"partial": "how are you"}, {"partial": "how are you"},
+                 "How are you?"])])
+def test_each_message_of_vosk_has_an_answer(fresh, end, said):
+    """Clients of vosk-server wait for an answer before they send more audio."""
+    messages = ['{"text": ""}', '{"partial": "how"}', '{"text": "how are you"}', '{"text": ""}', '{"eof": 1}']
+    answers = [json.loads(sent) for sent in served(fresh, messages, utterance_end=end).sent]
+    assert [answer.get("text") if "result" in answer else answer for answer in answers] == said
+
+
 def test_end_without_words_has_an_answer(fresh):
     assert served(fresh, ['{"eof": 1}']).sent == ['{"eof": 1}']
     assert served(fresh, ['{"eof": 1}'], "vosk").sent == ['{"text": ""}']
@@ -438,7 +449,7 @@ def test_server_between_a_vosk_server_and_its_client():
     found, unreachable = run(talk, upstream=f"ws://127.0.0.1:{port}")
     assert heard == ['{"config": {"sample_rate": 16000}}', b"\0\1" * 4000, '{"eof" : 1}']
     assert found[0] == {"partial": "good"}
-    text = " ".join(part["text"] for part in found[1:] if part["text"])
+    text = " ".join(part["text"] for part in found[1:] if part.get("text"))
     assert text.lower().translate(str.maketrans("", "", ",.?")) == SAID
     assert text.count("?") == 1
     assert [(word["start"], word["conf"]) for part in found for word in part.get("result", ())] == [

@@ -2,7 +2,8 @@
 
 A message is text: complete words, lines of a CTM, or JSON as in `live.input` (one object, or one object per line). The
 answers are JSON (one message per word), Vosk results (one message per result), or plain text. By default, the format of
-the answers depends on the client's first message. When a stream ends, the server confirms that all words have been
+the answers depends on the client's first message. A Vosk result of which no word is decided is answered with a partial
+result or, if no words wait, with an empty result. When a stream ends, the server confirms that all words have been
 sent: with {"eof": 1}, with a last Vosk result, which is empty if no words remain, or with a line end. If a message
 cannot be read, the server answers {"error": …}, and the stream continues.
 """
@@ -148,7 +149,10 @@ class Connection:
         decided, self._decided = self._decided, []
         if self._writer is not None:
             self._count(sum(one is not None for one in decided))
-            self._written += self._writer.messages(decided, items, self._session.waiting)
+            messages = self._writer.messages(decided, items, self._session.waiting)
+            if not messages and End.UTTERANCE in items:
+                messages = self._writer.nothing_decided(self._session.waiting)
+            self._written += messages
         while self._written:
             await self._send_message(self._written.popleft())
 

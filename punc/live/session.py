@@ -180,8 +180,15 @@ class Writer:
         partial = [item.text for item in items if isinstance(item, Partial)][-1:]
         found = _results(decided)
         if partial:
-            found.append({"partial": " ".join([*(word.word for word in waiting), *filter(None, partial)])})
+            found.append(_partial(waiting, partial[0]))
         return [*map(_json, found)]
+
+    def nothing_decided(self, waiting: Sequence[LiveWord]) -> list[str]:
+        """Return the answer to a result of which no word is decided. Clients of Vosk wait for an answer to each
+        message."""
+        if self._output != "vosk":
+            return []
+        return [_json(_partial(waiting) if waiting else {"text": ""})]
 
     def _text(self, decided: Sequence[Decided | None]) -> list[str]:
         parts = []
@@ -189,6 +196,10 @@ class Writer:
             parts.append("\n" if one is None else self._blank + one.marked.text)
             self._blank = "" if one is None else " "
         return ["".join(parts)] if parts else []
+
+
+def _partial(waiting: Iterable[LiveWord], text: str = "") -> dict[str, Any]:
+    return {"partial": " ".join([*(word.word for word in waiting), *([text] if text else [])])}
 
 
 def _results(decided: Sequence[Decided | None]) -> list[dict[str, Any]]:
