@@ -353,8 +353,9 @@ def test_limits_and_health():
         async with connect(url + "?output=vosk&max_delay=0.05") as socket:
             await socket.send("hello there")
             assert json.loads(await socket.recv())["text"].lower().startswith("hello there")
-        for wrong in ("?output=xml", "?max_delay=x", "?model=fr"):
-            with pytest.raises(InvalidStatus, match="400"):
+        for wrong, status in (("?output=xml", "400"), ("?max_delay=x", "400"), ("?model=fr", "404"),
+                              ("?max-delay=1", "400")):
+            with pytest.raises(InvalidStatus, match=status):
                 await connect(url + wrong)
 
     run(talk, max_connections=2)

@@ -24,8 +24,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from punc.base.errors import InputError
-from punc.base.options import nearest
-from punc.live.served import Models, UnknownModelError, punctuated_file, punctuated_json, punctuated_text
+from punc.live.served import Models, check_parameters, punctuated_file, punctuated_json, punctuated_text, status_of
 from punc.live.session import LiveOptions, ServerOptions
 from punc.live.sockets import ENDING, LiveSockets
 
@@ -121,9 +120,7 @@ class App:
 
 
 def _query(request: Request, *known: str) -> QueryParams:
-    for name in request.query_params:
-        if name not in known:
-            raise InputError(f"unknown parameter '{name}'", nearest(name, known))
+    check_parameters(request.query_params, known)
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise HTTPException(415, "a form with files; send the file alone: curl --data-binary @FILE")
     return request.query_params
@@ -131,9 +128,8 @@ def _query(request: Request, *known: str) -> QueryParams:
 
 async def input_error(request: Any, error: Any) -> Response:
     """Answer an invalid request with the error, the remedy and, if known, the line number of the error."""
-    status = 404 if isinstance(error, UnknownModelError) else 400
     line = {} if error.line is None else {"line": error.line}
-    return Json({"error": error.what, "remedy": error.remedy, **line}, status)
+    return Json({"error": error.what, "remedy": error.remedy, **line}, status_of(error))
 
 
 async def http_error(request: Any, error: Any) -> Response:

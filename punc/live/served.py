@@ -30,6 +30,18 @@ class UnknownModelError(InputError):
     """Raised if a request names a model that the server does not have."""
 
 
+def status_of(error: InputError) -> int:
+    """Return the HTTP status of an invalid request."""
+    return 404 if isinstance(error, UnknownModelError) else 400
+
+
+def check_parameters(query: Iterable[str], known: Sequence[str]) -> None:
+    """Raise InputError if a URL's query has a parameter that is not in `known`."""
+    for name in query:
+        if name not in known:
+            raise InputError(f"unknown parameter '{name}'", nearest(name, known))
+
+
 class ServedModel:
     """A model that a server offers, loaded from `directory`. `scale` is as in `DecodingOptions`."""
 

@@ -17,13 +17,14 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from punc.base.errors import InputError, check_choice
 from punc.live.connection import Closed, Connection, OverLimit
-from punc.live.served import Models, ServedModel
+from punc.live.served import Models, ServedModel, check_parameters, status_of
 from punc.live.session import OUTPUTS, LiveOptions, ServerOptions, Session
 
 HANDSHAKE = 5.0  # s; the maximum wait for a client's first request, and for the connection to a Vosk server
 READ = 1 << 12  # bytes, at most about 700 frames, to read before other connections get their turn
 CONTROLS = 100  # the maximum number of pings, pongs and empty fragments per second
 GRACE = 1.0  # s; the time that a client has to read why its connection is closed
+PARAMETERS = ("model", "output", "max_delay", "utterance_end")
 ENDING = "ending"  # the key, in the application's state, of an event that is set when the server shuts down
 logger = logging.getLogger(__name__)
 # A logger that drops what `websockets` reports about the connections to Vosk servers.
@@ -151,7 +152,7 @@ class LiveSockets:
             model, live, output = self._wanted(socket)
         except InputError as error:
             said = {"error": error.what, "remedy": error.remedy}
-            return await socket.send_denial_response(JSONResponse(said, 400))
+            return await socket.send_denial_response(JSONResponse(said, status_of(error)))
         if self._open >= self._options.max_connections:
             full = {"error": "too many connections", "remedy": "try again later"}
             return await socket.send_denial_response(JSONResponse(full, 503))
@@ -171,6 +172,7 @@ class LiveSockets:
 
     def _wanted(self, socket: WebSocket) -> tuple[ServedModel, LiveOptions, str]:
         query = socket.query_params
+        check_parameters(query, PARAMETERS)
         output, delay = query.get("output", "auto"), query.get("max_delay")
         check_choice(("auto", *OUTPUTS), output=output)
         try:
