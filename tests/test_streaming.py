@@ -271,6 +271,15 @@ def test_output_of_a_ctm_has_labels_and_times(exp):
     assert lines[2] == lines[4] == {"eof": 1}
 
 
+def test_output_keeps_all_members_of_a_json_word(exp):
+    words = [{"word": "w1", "start": "0.5", "end": -1, "conf": 1e999, "x": [0]}, {"word": "w2", "start": 1, "end": 2}]
+    data = json.dumps(words[0]).replace("Infinity", "1e999") + "\n" + json.dumps({"result": [words[1], {"word": " "}]})
+    found = [json.loads(line, parse_constant=pytest.fail) for line in punctuated(
+        load(exp), data.encode(), None, None, LiveFormat(output="json")).splitlines()]
+    assert [{key: word[key] for key in words[0] if key in word} for word in found] == [
+        words[0] | {"conf": None}, words[1], {}]
+
+
 def test_output_of_the_page():
     block = re.search(r"```sh\n(echo .+?)\n```\n\n```\n(.+?)\n```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     words = re.search(r'"(.+?)"', block[1])[1]

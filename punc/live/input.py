@@ -46,7 +46,7 @@ class LiveWord(NamedTuple):
     word: str
     begin: float = math.nan
     end: float = math.nan
-    fields: Mapping[str, Any] = {}  # JSON: the word's members other than word, start and end; CTM: id, channel and conf
+    fields: Mapping[str, Any] = {}  # JSON: the word's members other than word and valid times; CTM: id, channel, conf
     # in the last word of a Vosk result: the result's members other than `result` and `text`
     result: Mapping[str, Any] = {}
 
@@ -212,13 +212,19 @@ class JsonReader:
         return read_json(whole, self._first, self._source) if whole else []
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON. NaN and infinite numbers, which JSON cannot express, become None. Raises ValueError or
+    RecursionError."""
+    return json.loads(text, parse_constant=lambda name: None,
+                      parse_float=lambda number: float(number) if math.isfinite(float(number)) else None)
+
+
 def read_json(line: str, number: int, source: str) -> list[Item]:
     """Return the items of an empty line, or of a JSON object of a known kind. Raises InputError for anything else."""
     if not line.strip(BLANKS):
         return [End.STREAM]
     try:
-        # NaN becomes None: it is not JSON, but Python's json writes it
-        message = json.loads(line, parse_constant=lambda name: None)
+        message = parse_json(line)
     except (ValueError, RecursionError):
         raise InputError("not JSON, or only a part of it", "write one object a line", source, number) from None
     try:
@@ -244,7 +250,7 @@ def _message(message: Any) -> list[Item]:
     if "result" in message:
         if not isinstance(message["result"], list):
             raise ValueError("'result' is not a list")
-        return _utterance([*map(word_of, message["result"])], message)
+        return _utterance([word_of(word) for word in message["result"] if not _is_empty(word)], message)
     for key in ("text", "partial"):
         if key in message:
             if not isinstance(message[key], str):
@@ -264,14 +270,20 @@ def _utterance(words: list[LiveWord], message: dict[str, Any]) -> list[Item]:
 
 
 def word_of(fields: Any) -> LiveWord:
-    """Convert a JSON object to a word. Invalid times count as unknown. Raises ValueError if the object has no word."""
+    """Convert a JSON object to a word. Invalid times count as unknown, and stay as they are among the word's `fields`.
+    Raises ValueError if the object has no word."""
     if not isinstance(fields, dict) or not isinstance(fields.get("word"), str):
         raise ValueError("a word is not an object with 'word'")
     word = " ".join(_words(fields["word"]))
     if not word:
         raise ValueError("a word is empty")
-    return LiveWord(word, _seconds(fields.get("start")), _seconds(fields.get("end")),
-                    {key: value for key, value in fields.items() if key not in ("word", "start", "end")})
+    begin, end = _seconds(fields.get("start")), _seconds(fields.get("end"))
+    read = {"word"} | ({"start"} if begin == begin else set()) | ({"end"} if end == end else set())  # not NaN
+    return LiveWord(word, begin, end, {key: value for key, value in fields.items() if key not in read})
+
+
+def _is_empty(fields: Any) -> bool:
+    return isinstance(fields, dict) and isinstance(fields.get("word"), str) and not _words(fields["word"])
 
 
 def _seconds(value: Any) -> float:

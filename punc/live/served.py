@@ -1,7 +1,5 @@
 """The models of a server, and functions that punctuate the texts in requests."""
 
-import json
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from punc.decoding.options import DecodingOptions, parse_scale
 from punc.decoding.shipped import CASING, find_model, is_packed, language_of
 from punc.decoding.transcript_file import punctuated
 from punc.decoding.transcript_formats import WRITERS
-from punc.live.input import LiveWord, word_of
+from punc.live.input import LiveWord, parse_json, word_of
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
 from punc.transcripts.read import transcript_of
@@ -120,7 +118,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     """Answer a JSON request that contains `text` or `words`. Return the punctuated text, and each word with its label.
     `name`: the model to use if the request names no model. Raises InputError for an invalid request."""
     try:
-        request = json.loads(raw, parse_constant=lambda constant: None, parse_float=_finite)
+        request = parse_json(raw)
     except (ValueError, RecursionError):
         raise InputError("not JSON", EXAMPLE, REQUEST) from None
     if not isinstance(request, dict) or not isinstance(request.get("model", ""), str):
@@ -137,11 +135,6 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     marked = model.marker.mark(_few_words(texts))
     text = model.marker.script.close(" ".join(marked.texts))
     return {"model": model.name, "text": text, "words": _members(marked, came)}
-
-
-def _finite(number: str) -> float | None:
-    """Convert a JSON number. One that is too large for a float becomes None, because JSON cannot express infinity."""
-    return float(number) if math.isfinite(float(number)) else None
 
 
 def _word(word: Any, number: int) -> LiveWord:
