@@ -41,7 +41,9 @@ def plain(items):
     ("rec 1 0.5 0.3 hello\n", False, "ctm"), ("rec 1 0.5 0.3 hello", True, "ctm"),
     ("rec A 0 .3 hé NA lex x\r\n", False, "ctm"),
     ("chapter 1 2 3 go now\n", False, "words"), (";; comment", False, "ctm"), (' {"wor', False, "json"),
-    ("{", False, "json"), ("x" * 2000, False, "words"), ("[Music]", True, "words")])
+    ("{", False, "json"), ("x" * 2000, False, "words"), ("[Music]", True, "words"),
+    ("[", True, "words"), ("[ ", False, None), ("[\n", False, None), ("[ music", False, "words"),
+    ('[{"word": "a"}, ', False, "json"), ("[\n  {", False, "json")])
 def test_kind_of(text, whole, kind):
     assert kind_of(text, whole) == kind
 

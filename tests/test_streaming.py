@@ -112,6 +112,12 @@ def test_streaming_no_words_is_an_error(exp, data):
         punctuated(load(exp), data)
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_streaming_an_array_is_not_read_as_words(exp, indent):
+    with pytest.raises(InputError, match=r"^standard input has no words; pipe words into it$"):
+        punctuated(load(exp), json.dumps([{"word": "w1"}, {"word": "w2"}], indent=indent).encode())
+
+
 def test_streaming_bad_bytes_are_replaced_and_counted(exp, capsys):
     text = punctuated(load(exp), b"w1 caf\xe9 a\0b w2 \xe2\x82")
     assert [word.rstrip(".,?") for word in text.split()] == ["w1", "caf\ufffd", "a\ufffdb", "w2", "\ufffd"]

@@ -71,8 +71,11 @@ def kind_of(text: str, whole: bool) -> str | None:
     """Return the kind of an input that begins with `text`, or None if more text is needed. `text` must not be blank.
     With `whole`, the kind is decided without more text, so it is never None."""
     text = text.lstrip(BLANKS)
-    if text.startswith("{"):
+    # An array of objects is refused as JSON, not read as words.
+    if text.startswith("{") or (text.startswith("[") and text[1:].lstrip(BLANKS).startswith("{")):
         return "json"
+    if not whole and len(text) <= LONGEST_LINE and text.rstrip(BLANKS) == "[":
+        return None
     line, end, _ = text.partition("\n")
     if line.startswith(";;"):  # a comment in NIST's CTM format
         return "ctm"
