@@ -78,11 +78,18 @@ def test_a_pause_after_a_tag_is_not_read(model):
 
 @pytest.mark.parametrize(("words", "pauses", "message"), [
     (["a b"], None, "word 'a b' is empty or contains a space"), ([""], None, "word '' is empty"),
-    (["a", "b"], [1.0], r"2 words, but pauses of shape \(1,\)")])
+    (["a", "b"], [1.0], r"2 words, but pauses of shape \(1,\)"), (["a", None], None, "word None is not a string"),
+    (b"ab", None, "word 97 is not a string"), (["a", "b"], ["x", 1], "the pauses are not numbers"),
+    (["a", "b"], [[1], 2], "the pauses are not numbers"), (["a", "b"], [1, 1e99], "an infinite pause")])
 def test_errors(model, words, pauses, message):
     for method in model.labels, model.punctuate:
         with pytest.raises(InputError, match=message):
             method(words, pauses)
+
+
+def test_labels_of_a_string_are_not_those_of_its_letters(model):
+    with pytest.raises(InputError, match="the words are one string; give a list of words"):
+        model.labels("hello")
 
 
 def test_no_such_model():

@@ -61,8 +61,11 @@ class Punctuator:
         words    N words, without spaces or marks
         pauses   (N,) seconds of silence after each word, NaN if unknown; None: all are unknown
 
-        Raises InputError if a word is empty or contains a space, or if the numbers of words and pauses differ.
+        Raises InputError if a word is empty or contains a space, if a pause is not a finite number or NaN, or if the
+        numbers of words and pauses differ.
         """
+        if isinstance(words, str) and not self._model.tokenizer.by_character:
+            raise InputError("the words are one string", "give a list of words, such as words.split()")
         _check_words(words)
         numbers, posteriors = self._decode(words, pauses, posteriors=True)
         return Labels(np.array(self.label_names)[numbers], np.exp(posteriors))
@@ -106,12 +109,21 @@ class Punctuator:
 
 def _check_words(words: Sequence[str]) -> None:
     for word in words:
+        if not isinstance(word, str):
+            raise InputError(f"word {word!r} is not a string", "give a list of strings")
         if word.split() != [word]:
             raise InputError(f"word {word!r} is empty or contains a space", "give one word per item")
 
 
 def _checked_pauses(pauses: npt.ArrayLike, words: int) -> np.ndarray:
-    checked = np.asarray(pauses, np.float32)
+    remedy = "give seconds, or NaN if a pause is unknown"
+    try:
+        with np.errstate(over="ignore"):
+            checked = np.asarray(pauses, np.float32)
+    except (TypeError, ValueError):
+        raise InputError("the pauses are not numbers", remedy) from None
     if checked.shape != (words,):
         raise InputError(f"{words} words, but pauses of shape {checked.shape}", "give one pause for each word")
+    if np.isinf(checked).any():
+        raise InputError("an infinite pause", remedy)
     return checked
