@@ -397,7 +397,8 @@ def test_texts_and_transcripts_by_http():
 
 
 @pytest.mark.parametrize(("path", "body", "headers", "status", "said"), [
-    ("/v1/punctuate", "", {}, 400, "the file is empty; "),
+    ("/v1/punctuate", "", {}, 400, "no text; send words"), ("/v1/punctuate", " \n", {}, 400, "no text; send words"),
+    ("/v1/punctuate", '{"text": ""}', JSON, 400, "no text; send words"),
     ("/v1/punctuate?model=fr", "hello", {}, 404, "this server has no model 'fr'; choose from en-live"),
     ("/v1/punctuate", "{", JSON, 400, 'not JSON; send {"text": '),
     ("/v1/punctuate", '{"words": ["a", "b c"]}', JSON, 400, "words[1]: 'b c' contains a space; give one word"),
@@ -483,6 +484,7 @@ def test_models_that_do_not_fit():
     ("--max-connections=0", "--max-connections=0 is out of range; give 1 or more"),
     ("--max-rate=nan", "--max-rate=nan is out of range; give 1 or more"),
     ("--workers=0", "--workers=0 is out of range; give 1 or more"),
+    ("--upstream=localhost:2700", "--upstream=localhost:2700 is not the URL of a WebSocket; give one that begins with"),
     ("--host=256.0.0.1", "256.0.0.1:2701: ")])
 def test_wrong_options(capsys, option, said):
     assert main(["serve", option]) == 1

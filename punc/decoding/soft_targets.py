@@ -33,8 +33,8 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
     if model.labels != store.labels or kind != store.token_type \
             or model.tokenizer.vocabulary.tokens != store.vocabulary.tokens:
         raise InputError(f"the tokens or labels of {teacher} differ from those of this store",
-                         f"make a store for it: punc make-store --token-type {kind} --vocab {teacher}/vocab",
-                         store.path)
+                         f"make a store for it: punc make-store --labels {teacher}/labels.txt --token-type {kind} "
+                         f"--vocab {teacher}/vocab", store.path)
     weights = [f"# {path.name} {crc32_of(path)}" for path in (teacher / "final.pt", teacher / "model.onnx")
                if path.is_file()]
     for name in sets:

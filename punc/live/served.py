@@ -90,6 +90,8 @@ class Models:
 def marked_text(model: ServedModel, raw: bytes) -> tuple[str, Words, MarkedTranscript]:
     """Return the punctuated text, its words and their labels. Raises InputError if `raw` is not text, or has more than
     MOST_WORDS words."""
+    if not raw.strip():
+        raise InputError("no text", "send words", REQUEST)
     transcript = transcript_of(source_of(raw, REQUEST), "text")
     words = _few_words(transcript.texts, model.marker.script)
     marked = model.marker.mark(words)

@@ -122,8 +122,8 @@ def start_from(net: Model, name: str) -> None:
         net.load_state_dict(other.state_dict())
     except (RuntimeError, ValueError):
         raise InputError(f"--initial-model={name} differs in architecture, tokens, labels or sizes",
-                         f"make the store with --token-type {other.token_type} --vocab {directory}/vocab, and give the "
-                         "options of its conf") from None
+                         f"make the store with --labels {directory}/labels.txt --token-type {other.token_type} --vocab "
+                         f"{directory}/vocab, and give the options of its conf") from None
 
 
 def mix_with_initial(net: Model, path: Path, options: TrainingOptions, dev: StoreSet) -> None:
