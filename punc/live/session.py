@@ -83,6 +83,9 @@ class ServerOptions:
         check_at_least(1, workers=self.workers, max_connections=self.max_connections, max_rate=self.max_rate)
         if not 0 <= self.port < 1 << 16:
             raise InputError(f"port={self.port} is out of range", "give one from 0 to 65535")
+        if self.upstream and not self.upstream.startswith(("ws://", "wss://")):
+            raise InputError(f"upstream={self.upstream} is not the URL of a WebSocket",
+                             "give one that begins with ws:// or wss://")
 
 
 class Decided(NamedTuple):
