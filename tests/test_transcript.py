@@ -613,6 +613,7 @@ def test_impossible_times_of_cues_make_valid_subtitles(tmp_path):
     first, second = punctuated(tmp_path, text, "--to=vtt").removeprefix("WEBVTT\n\n").split("\n\n")
     assert first == "00:00:00.000 --> 00:00:03.000\nYes, we do."
     assert second == "00:00:09.000 --> 00:00:10.000\nWhy? I am fine.\n"
+    assert punctuated(tmp_path, text, "--to=ctm").startswith("in 1 0.00 ")
 
 
 @pytest.mark.parametrize("name", ["Whisper", "SRT", "WebVTT", "TextGrid"])

@@ -57,7 +57,7 @@ def shown_words(words: Words, marked: MarkedTranscript, tags: bool = False) -> S
     split = marked.words
     drop = [token.kind == SILENCE if tags else is_hidden(token) for token in split.tokens]
     shown = np.flatnonzero(~split.of(drop)) if split.tokens else np.zeros(0, np.int64)
-    begins, ends = _filled_times(words)
+    begins, ends = (np.maximum(times, 0) for times in _filled_times(words))  # no format can store a negative time
     marks, recording = _marks_of(marked), words.recording
     breaks = np.append(True, (marks[:-1] == SENTENCE_END) | (begins[1:] - ends[:-1] > LONGEST))[:len(marks)]
     order = shown[_in_time(recording[shown], words.streams[shown], begins[shown], (breaks | split.turns)[shown])]

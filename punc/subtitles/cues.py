@@ -174,8 +174,7 @@ def _best(low: np.ndarray, high: np.ndarray, score: Callable[[np.ndarray, np.nda
 
 def _shown(sizes: np.ndarray, begins: np.ndarray, ends: np.ndarray, recordings: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return when each cue begins and ends, in milliseconds. `begins` and `ends`: when its first word begins and its
-    last word ends, in seconds. A negative time counts as 0, because no subtitle format can store it."""
-    begins, ends = np.maximum(begins, 0), np.maximum(ends, 0)
+    last word ends, in seconds."""
     far = (recordings + 1) * (1 << 40)  # separates recordings by 30 years, so that they do not overlap
     number = np.arange(len(begins)) * round(1000 * APART)
     starts = np.maximum.accumulate(np.rint(1000 * begins).astype(np.int64) + far - number) + number
