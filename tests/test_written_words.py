@@ -123,6 +123,15 @@ def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase
     return " ".join(marked.write(words, numbers)[0])
 
 
+@pytest.mark.parametrize(("text", "labels", "expected"), [
+    ("und d. h. wir", "CAP COMMA CAP_PERIOD O", "Und d. h. wir"),
+    ("z. B. i. d. R. so", "COMMA COMMA CAP PERIOD CAP O", "z. B. i. d. R. so"),
+    ("und u. a. morgen", "O COMMA CAP_COMMA O", "und u. a., morgen"),
+    ("the u. s. house", "O CAP CAP O", "the U. S. house")])
+def test_abbreviations_with_spaces_have_no_marks_inside(text, labels, expected):
+    assert write(text, labels) == expected
+
+
 SPANISH = LabelSet((*CASED, Label("OPEN", "¿w"), Label("CAP_OPEN", "¿W"), Label("CAP_OPEN_QUESTION", "¿W?", ("?",))))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from punc.base.runs import next_of, previous_of, starts_of_runs
 from punc.data.labels import Label, LabelSet, with_capital
-from punc.text.abbreviations import shipped
+from punc.text.abbreviations import NEVER, shipped
 from punc.text.casing import Casing
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
@@ -18,6 +18,7 @@ KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing mark
 USUAL_RATE = 0.13  # marks per word in English speech
 LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
 INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+SPACED = (2, 3)  # how many letters an abbreviation written with spaces may have
 NO_OPENING = str.maketrans("", "", "¿¡")  # removes marks before words
 
 
@@ -133,6 +134,7 @@ class MarkedWords:
         if kept.any():
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
+        self._join_abbreviations(words, labels)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
@@ -188,6 +190,19 @@ class MarkedWords:
                 marks = words.tokens[words.codes[i]].marks
             lead = (False, "") if stays[i] else (label.capital, label.opening)
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
+
+    def _join_abbreviations(self, words: SplitWords, labels: np.ndarray) -> None:
+        """Remove the marks and capitals inside abbreviations that are written with spaces, such as `z. B.`."""
+        letters = words.of([len(token.core) == 2 and token.core[1] == "." for token in words.tokens])
+        for i in np.flatnonzero(letters).tolist():
+            for size in SPACED:
+                part = slice(i, i + size)
+                cores = [words.tokens[code].core.lower() for code in words.codes[part].tolist()]
+                kind = shipped().kinds.get("".join(cores)) if letters[part].all() else None
+                if kind and (words.streams[part] == words.streams[i]).all():
+                    label = self.label_set[int(labels[part][-1])]
+                    last = self.label_set.index(self.label_set.reading(label.marks)) if kind != NEVER else 0
+                    labels[part] = [*[0] * (size - 1), last]
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,
