@@ -304,6 +304,9 @@ def test_interim_results_of_services_are_not_read(interim, final, member):
     results = [{"Transcript": {"Results": [{"IsPartial": partial, "Alternatives": [{"Items": [
         {"Content": "hi", "StartTime": 1, "EndTime": 2}]}]}]}} for partial in (True, False)]
     assert read(results)[1].texts == ["hi"]
+    gladia = [{"type": "transcript", "data": {"is_final": text != "hi", "utterance": {"text": text, "words": [
+        {"word": word, "start": 1, "end": 2} for word in text.split()]}}} for text in ("hi", "hi you")]
+    assert read(gladia)[1].texts == ["hi", "you"]
 
 
 @pytest.mark.parametrize(("value", "said"), [

@@ -130,6 +130,7 @@ def test_cues(read, text, expected):
     ("<html><body>\n<b>a</b>\n</body></html>\n", "it looks like markup"),
     ('Result: {\n  "word" : "a",\n "end" : 1}\n', "file:1: JSON after other text; remove the text before it"),
     ("a|b|c\n1|2|d\n", "it looks like a table with bars"),
+    ("0.00 - 3.20: a\n[3.20s -> 4.5s] b\n", "it looks like a table of times"),
     ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
     ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: this is an RTTM file, which has speakers and no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
@@ -392,6 +393,9 @@ def test_name_of_another_format_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"talk.srt:1: called .srt, but not in that format; rename it to .txt; or"):
         read_transcript(tmp_path / "talk.srt")
     assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"
+    (tmp_path / "talk.csv").write_text("Ann,how are you\n")
+    with pytest.raises(InputError, match=r"talk.csv:1: called .csv, but not in that format; write TSV as Whisper does"):
+        read_transcript(tmp_path / "talk.csv")
 
 
 def test_mark_after_a_bare_bracket_begins_no_element(tmp_path):

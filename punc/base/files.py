@@ -43,7 +43,10 @@ def open_input(path: StrPath, remedy: str = "make it, or give another one") -> I
 
 
 def decode_line(line: bytes, path: StrPath, number: int) -> str:
-    """Decode a line and remove its line end. Raises InputError for CR, NUL and bytes that are not UTF-8."""
+    """Decode a line and remove its line end. Raises InputError for a compressed file, CR, NUL and bytes that are not
+    UTF-8."""
+    if line.startswith(b"\x1f\x8b"):
+        raise InputError("not text: compressed", "gunzip it", path)
     if b"\0" in line:  # before CR, because the remedy for CR would destroy UTF-16
         raise InputError("a NUL byte", "convert it: iconv -f UTF-16 -t UTF-8, if it is in that encoding", path, number)
     if b"\r" in line:

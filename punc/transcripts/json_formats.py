@@ -13,6 +13,7 @@ from punc.transcripts.transcript import Transcript
 
 NAMED = 3  # the maximum number of members that a message lists
 WRAPPERS = 3  # the maximum number of nested objects around a document
+WRAPPER = Shape(JsonFormat("", "", "", skip="is_final=false"))  # Gladia's live results: a later one replaces them
 AMAZON = "results.transcripts[].transcript results.audio_segments[].transcript"
 ITEMS = JsonFormat("", "", "", word="alternatives.0.content", begin="start_time", end="end_time",
                    confidence="alternatives.0.confidence", mark="type")
@@ -166,7 +167,8 @@ def _candidates(documents: list[Any]) -> Iterator[tuple[JsonFormat, list[Any]]]:
             own = list(filter(Shape(row).matches, inner)) if _may_match(row, names) else []
             if own:
                 yield row, own if row.recordings == "." else inner
-        inner = [value for document in inner for value in document.values() if isinstance(value, dict)]
+        inner = [value for document in filter(WRAPPER.is_final, inner) for value in document.values()
+                 if isinstance(value, dict)]
     if {"text", "transcript"} & set[str]().union(*documents):
         yield TEXT, documents
     if guessed := guessed_format(documents):

@@ -30,10 +30,12 @@ HEAD = 1000  # lines that are not empty; only this many are checked, from the be
 RTTM = re.compile(r"\s*SPEAKER\s+\S+\s+\S+\s+[\d.]+\s+[\d.]+\s+<NA>")
 INSIST = "or give --format text, if it is text"
 TABLE = "write TSV as Whisper does, `start end text`, or CTM"
+TABLES = (".csv", ".tsv")
 LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number of lines that match; what to do
     ("a log or a table of times", re.compile(r"[^\n]{0,40}?\d{1,2}:\d{2}:\d{2}[^\n]{0,20}?(?:->|→|\|).*"), 1,
      "write SRT or WebVTT"),
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
+    ("a table of times", re.compile(r"\[?\d{1,9}\.\d{1,9}s?[ \t]*(?:-|–|->|-->|→)[ \t]*\d{1,9}\.\d{1,9}.*"), 1, TABLE),
     ("a table of times", re.compile(r"\d{1,12}(?:\.\d{1,9})?[ \t]+\d{1,12}(?:\.\d{1,9})?[ \t]+\S.*"), 2, TABLE),
     ("MPL2 subtitles", re.compile(r"\[\d{1,9}\]\[\d{1,9}\].*"), 1, "save them as SRT"),
     ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
@@ -54,7 +56,8 @@ def check_plain(source: Source) -> None:
     lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]
     if source.path.lower().endswith(STRUCTURED):
         ending = source.path[source.path.rindex("."):]
-        raise source.error(f"called {ending}, but not in that format", f"rename it to .txt; {INSIST}")
+        remedy = TABLE if ending.lower() in TABLES else "rename it to .txt"
+        raise source.error(f"called {ending}, but not in that format", f"{remedy}; {INSIST}")
     if found := JSON.search(source.text[:1 << 20]):
         raise source.error("JSON after other text", f"remove the text before it; {INSIST}", found.start())
     for what, pattern, least, remedy in LOOKS:
