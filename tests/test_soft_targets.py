@@ -129,6 +129,19 @@ def test_a_set_without_labels_is_an_error(taught, tmp_path):
     assert not (tmp_path / "out/plain/conf").exists()
 
 
+def test_targets_of_other_words_with_the_same_labels_are_made_again(taught, tmp_path, capsys):
+    found = list(DataDir(taught / "a").utterances())
+    for name, words in (("first", {}), ("second", {"one": "six"})):
+        write_data_dir(tmp_path / name / "a", (u._replace(words=[words.get(word, word) for word in u.words])
+                                               for u in found))
+        make_store(tmp_path / "store", [tmp_path / name / "a"], taught / "labels.txt", vocab=taught / "teacher/vocab",
+                   nj=1)
+        make_targets(taught / "teacher", Store(tmp_path / "store"), tmp_path / "out", ["a"])
+    assert "inputs have not changed" not in capsys.readouterr().err
+    make_targets(taught / "teacher", Store(tmp_path / "store"), tmp_path / "out", ["a"])
+    assert "inputs have not changed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("damage", [os.remove, lambda path: os.truncate(path, 100)])
 def test_damaged_targets_are_made_again(taught, tmp_path, damage):
     damage(changed(tmp_path / "copy", taught) / "a/targets.npy")
