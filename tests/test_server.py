@@ -338,7 +338,7 @@ def test_client_that_floods_with_pings_is_told_and_closed():
     run(talk)
 
 
-def test_limits_and_health():
+def test_limits_and_health(caplog):
     async def talk(url):
         async with connect(url), connect(url + "/v1/live"):
             with pytest.raises(InvalidStatus, match="503"):
@@ -359,6 +359,7 @@ def test_limits_and_health():
                 await connect(url + wrong)
 
     run(talk, max_connections=2)
+    assert not caplog.records, "a refused connection is no error of the server"
 
 
 SRT = "1\n00:00:01,000 --> 00:00:03,000\nhow are you i am fine\n"

@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 SILENT = logging.getLogger("punc-websockets")
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
+# uvicorn reports each connection that is refused or broken off before its handshake ends. Any client can cause that.
+logging.getLogger("uvicorn.error").addFilter(lambda record: "without completing handshake" not in record.getMessage())
 
 
 class LimitedHttp(H11Protocol):
