@@ -247,6 +247,7 @@ def test_training_options_each_is_documented_and_in_one_group():
     ({"schedule": "cosine"}, "--schedule=cosine does not exist; choose from halving, linear"),
     ({"loss_on": "words"}, "--loss-on=words does not exist; choose from slots, tokens"),
     ({"optimizer": "adagard"}, "--optimizer=adagard does not exist; choose from adagrad, adam, adamw, sgd"),
+    ({"seed": 1 << 32}, "--seed=4294967296 is out of range; give a number from 0 to 4294967295"),
     ({"teacher_weight": 1.5}, "--teacher-weight=1.5 is out of range; give a number from 0 to 1"),
     ({"teacher_weight": float("nan")}, "--teacher-weight=nan is out of range; give a number from 0 to 1"),
     ({"asr_noise": 0.1}, "--asr-noise=0.1 with --confusions=''; give both: a word error rate, and a file of punc "

@@ -43,10 +43,9 @@ def make_targets(teacher: Path, store: Store, out: Path, sets: Sequence[str], co
                              store.path)
         data, folder = store.set(name), out / name
         facts = facts_of(data, store.labels)
-        former = "\n".join([*facts, *weights, f"# --context={context}"]) + "\n"  # of a version without checksums
-        conf = former + "".join(f"# {file} {crc}\n" for file, crc in store.checksums([name]).items())
-        if open_targets(folder / TARGETS, facts, store.labels) is not None \
-                and (is_finished(folder, conf) or is_finished(folder, former)):
+        checksums = [f"# {file} {crc}" for file, crc in store.checksums([name]).items()]
+        conf = "\n".join([*facts, *weights, f"# --context={context}", *checksums]) + "\n"
+        if open_targets(folder / TARGETS, facts, store.labels) is not None and is_finished(folder, conf):
             continue
         others = {file.name for file in folder.iterdir() if file.name[0] != "."} if folder.exists() else set()
         if TARGETS not in others and others - {"conf"}:

@@ -109,6 +109,8 @@ class TrainingOptions:
         for name in ("learning_rate", "epsilon"):
             if self.optimizer.startswith("adam") and not getattr(self, name):  # PyTorch's SparseAdam refuses 0
                 raise InputError(f"{kebab(name)}=0 with --optimizer={self.optimizer}", "give a number above 0")
+        if not 0 <= self.seed < 1 << 32:
+            raise InputError(f"--seed={self.seed} is out of range", f"give a number from 0 to {(1 << 32) - 1}")
         if not 0 <= self.teacher_weight <= 1:
             raise InputError(f"--teacher-weight={self.teacher_weight} is out of range", "give a number from 0 to 1")
         check_probability(**{kebab(name): getattr(self, name) for name in ("asr_noise", "initial_share")})
