@@ -411,6 +411,16 @@ def test_recordings():
     assert (words.recordings, words.begins.tolist()) == ([""], [0.5, 2.5])
 
 
+def test_turns_of_insanely_fast_whisper_name_the_speakers_of_its_chunks():
+    chunks = [(0, 1, " so it"), (1, 2, " begins"), (2, 3, " yes")]
+    words = read({"speakers": [{"speaker": "S0", "timestamp": [0, 2], "text": " so it begins"},
+                               {"speaker": "S1", "timestamp": [2, 3], "text": " yes"}],
+                  "chunks": [{"timestamp": [begin, end], "text": text} for begin, end, text in chunks],
+                  "text": " so it begins yes"})[1]
+    assert words.texts == ["so", "it", "begins", "yes"]
+    assert [words.speakers[i] for i in words.speaker.tolist()] == ["S0", "S0", "S0", "S1"]
+
+
 def test_speakers_that_are_not_names():
     names = [{"id": 1}, 2, "", None, {"name": "Ann\nB\ud800"}]
     words = read({"segments": [{"speaker": "S", "words": [{"word": "a", "speaker": name} for name in names]}]})[1]

@@ -112,6 +112,16 @@ def test_streaming_no_words_is_an_error(exp, data):
         punctuated(load(exp), data)
 
 
+SRT = b"1\n00:00:01,000 --> 00:00:02,000\nw5 w1\n"
+
+
+@pytest.mark.parametrize(("data", "form"), [
+    (SRT, "SRT"), (b"\xef\xbb\xbfWEBVTT\n\n00:01.000 --> 00:02.000\nw1\n", "WebVTT")])
+def test_streaming_subtitles_are_not_read_as_words(exp, data, form):
+    with pytest.raises(InputError, match=f"^standard input looks like {form}, not like words; use punc transcript"):
+        punctuated(load(exp), data)
+
+
 @pytest.mark.parametrize("indent", [None, 1])
 def test_streaming_an_array_is_not_read_as_words(exp, indent):
     with pytest.raises(InputError, match=r"^standard input has no words; pipe words into it$"):
@@ -318,6 +328,11 @@ class Knowing(NeuralModel):
 
 def marked(text, scale=None):
     return piped(punctuate_lines, Knowing(), text, scale)
+
+
+def test_lines_of_subtitles_are_not_read_as_text():
+    with pytest.raises(InputError, match=r"^standard input looks like SRT, not like words; use punc transcript"):
+        marked(SRT)
 
 
 @pytest.mark.parametrize(("text", "expected"), [

@@ -135,8 +135,11 @@ class LiveReader:
         return "\ufffd", error.end
 
     def feed(self, read: bytes) -> list[Item]:
-        """Return the items that the next bytes complete, as in `ItemReader`."""
-        return self._checked(self._items.feed(self._decode(read)))
+        """Return the items that the next bytes complete, as in `ItemReader`. Raises InputError for subtitles."""
+        text = self._decode(read)
+        if self._items.kind is None:
+            _refuse_subtitles(text)
+        return self._checked(self._items.feed(text))
 
     def end(self) -> list[Item]:
         """End the input. Return all remaining items."""
@@ -167,16 +170,26 @@ class LiveReader:
             logger.warning("%s: %d lines or objects were left out", SOURCE, self.bad)
 
 
+def _refuse_subtitles(beginning: str) -> None:
+    if "-->" in beginning:
+        from punc.transcripts.cues import form_of  # imported here, because the import would delay the first word
+        if form := form_of(beginning):
+            raise InputError(f"{SOURCE} looks like {form}, not like words", "use punc transcript MODEL - -")
+
+
 def punctuate_lines(model: AnyModel, source: int, sink: IO[bytes], scale: np.ndarray | None = None) -> None:
     """Punctuate lines from the file descriptor `source`, in a language without spaces between words.
 
     The model's marks replace the marks of the input. Everything else stays the same, including `[tags]`, spaces, line
     ends and bytes that are not UTF-8. All complete lines that have arrived are punctuated together. `scale` is as in
-    `decode`. Raises InputError if the input has no characters to punctuate.
+    `decode`. Raises InputError if the input is subtitles, or has no characters to punctuate.
     """
     reader, empty = CharacterReader(model.labels), True
     for read in _whole_lines(source):
-        lines = read.decode("utf-8", "surrogateescape").split("\n")
+        text = read.decode("utf-8", "surrogateescape")
+        if empty:
+            _refuse_subtitles(text)
+        lines = text.split("\n")
         splits = [reader.split(line, tags=True) for line in lines]
         labels = iter(_labels(model, [split.tokens for split in splits], scale))
         texts = [reader.write(split, next(labels)) if split.tokens else "".join(split.rests) for split in splits]

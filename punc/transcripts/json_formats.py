@@ -37,7 +37,7 @@ FORMATS = [
     JsonFormat("parakeet-mlx", "parakeet-mlx", "sentences[].tokens[].text", "sentences[]", "text", "tokens[]", "text",
                repeats="text"),
     JsonFormat("transformers", "a `transformers` pipeline", "chunks text", text="text", words="chunks[]", word="text",
-               begin="timestamp.0", end="timestamp.1", repeats="speakers[].text", recordings="."),
+               begin="timestamp.0", end="timestamp.1", speaker="speaker", timed="speakers[]", recordings="."),
     ITEMS._replace(name="Amazon Transcribe, channels", writers="Amazon Transcribe", words="items[]",
                    has="results.channel_labels.channels[].items[].type", speaker="channel_label", repeats=AMAZON,
                    streams="results.channel_labels.channels[]", timed="results.items[]"),
