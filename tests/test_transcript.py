@@ -608,6 +608,10 @@ def test_captions_that_stay_while_the_next_is_said_keep_the_order_of_words(text,
     np.testing.assert_allclose(begins[[0, 6]], [0.16, 2.4])
 
 
+def test_ctm_ids_have_no_blanks_of_file_names(tmp_path):
+    assert punctuated(tmp_path, srt("yes"), "--to=ctm", name="my\ttalk\n1").startswith("my_talk_1 1 0.00 2.00 ")
+
+
 def test_impossible_times_of_cues_make_valid_subtitles(tmp_path):
     text = "1\n-00:00:01,000 --> 00:00:03,000\nYes, we do.\n\n2\n00:00:09,000 --> 00:00:08,500\nWhy? I am fine.\n"
     first, second = punctuated(tmp_path, text, "--to=vtt").removeprefix("WEBVTT\n\n").split("\n\n")

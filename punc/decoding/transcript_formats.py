@@ -189,7 +189,7 @@ def to_ctm(words: Words, marked: MarkedTranscript) -> str:
     lengths = np.maximum(shown.ends - shown.begins, 0.0).tolist()
     lines = []
     for name, first, last in _parts(shown, np.zeros(len(shown.texts), bool)):
-        id = name.replace(" ", "_") or "1"
+        id = "_".join(name.split()) or "1"
         for at in range(first, last):
             tail = "" if math.isnan(confidences[at]) else f" {decimals(confidences[at])}"
             parts = shown.texts[at].split(" ")  # a JSON word with a space, such as `10 %`, becomes two CTM lines
