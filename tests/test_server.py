@@ -366,6 +366,9 @@ SRT = "1\n00:00:01,000 --> 00:00:03,000\nhow are you i am fine\n"
 JSON = {"content_type": "application/json"}
 
 
+SPOKEN = "so it begins as it must does it end"
+
+
 def test_texts_and_transcripts_by_http():
     async def talk(url):
         return await asyncio.to_thread(requests, url)
@@ -382,6 +385,10 @@ def test_texts_and_transcripts_by_http():
             "word": "how", "text": "How", "label": "CAP", "probability": 1, "start": 0.0, "end": 0.5, "conf": 0.5,
             "odd": ["?", None]}
         assert found["words"][-1] == {"word": "[Music]", "text": "[Music]"}
+        speakers = ["A", "A", "A", None, None, *"AAAA"]  # an unknown speaker begins no turn
+        words = [{"word": word, "speaker": speaker} for word, speaker in zip(SPOKEN.split(), speakers)]
+        assert json.loads(ask(url, "/v1/punctuate", json.dumps({"words": words}), **JSON)[2])["text"] == (
+            "So it begins as it must. Does it end?")
         found = json.loads(ask(url, "/v1/punctuate?model=en-live", json.dumps({"text": TEXT}), **JSON)[2])
         assert (found["model"], found["text"]) == ("en-live", "How are you? I am fine.")
         assert ask(url, "/v1/transcript", SRT)[2] == SRT.replace("how are you i am", "How are you? I am") \

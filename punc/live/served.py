@@ -14,6 +14,7 @@ from punc.decoding.transcript_formats import WRITERS
 from punc.live.input import LiveWord, parse_json, word_of
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
+from punc.transcripts.json_shape import speaker_name
 from punc.transcripts.read import transcript_of
 from punc.transcripts.source import source_of
 from punc.transcripts.transcript import BLANKS_BETWEEN, Script, Text, Transcript, Words, split, words_of, write
@@ -132,7 +133,7 @@ def punctuated_json(models: Models, raw: bytes, name: str) -> dict[str, Any]:
     if not isinstance(request.get("words"), list):
         raise InputError("neither 'text' nor 'words'", EXAMPLE, REQUEST)
     came = [_word(word, number) for number, word in enumerate(request["words"])]
-    texts = [Text(number, word.word, word.begin, word.end, str(word.fields.get("speaker", "")))
+    texts = [Text(number, word.word, word.begin, word.end, speaker_name(word.fields.get("speaker")))
              for number, word in enumerate(came)]
     marked = model.marker.mark(_few_words(texts))
     text = model.marker.script.close(" ".join(marked.texts))
