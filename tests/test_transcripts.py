@@ -1,5 +1,6 @@
 """Transcripts in the form of subtitles, columns, markup or text are written back with marks added to their words."""
 
+import re
 import time
 from itertools import pairwise
 
@@ -357,11 +358,25 @@ def test_speakers_of_ttml_and_eaf(read):
     assert words.texts == ["a", "b", "&", "c", "d"]
     assert words.begins[[0, 4]].tolist() == [1.5, 3.6]
     assert words.ends[[3, 4]].tolist() == [3.5, 4]
-    assert [words.speakers[i] for i in words.speaker[:4]] == ["p1"] * 4
+    assert [words.speakers[i] for i in words.speaker[:4]] == ["Ann"] * 4
     assert loud(read, text) == text.replace(">a<", ">A<").replace(">b &amp; c<", ">B &amp; C<").replace(">d<", ">D<")
 
 
+def test_spans_of_ttml_have_the_times_of_words(read):
+    """Apple's transcripts of podcasts have spans for sentences and words, which need no spaces between them."""
+    text = ('<tt><body><p begin="1" end="4"><span unit="sentence" begin="1" end="4"><span begin="1" end="1.5">a</span>'
+            '<span begin="2" end="2.5">b<br/>c</span> <span begin="3" end="4">d</span></span></p><p begin="5">e '
+            '<span style="x">f</span></p></body></tt>')
+    words = read(text)[1]
+    assert words.texts == ["a", "b", "c", "d", "e", "f"]
+    np.testing.assert_array_equal(words.begins, [1, 2, np.nan, 3, 5, np.nan])
+    np.testing.assert_array_equal(words.ends, [1.5, np.nan, 2.5, 4, np.nan, np.nan])
+    assert words.segments.tolist() == [0, 0, 0, 0, 1, 1]
+    assert loud(read, text) == re.sub(">[a-f]( ?)<", lambda found: found[0].upper(), text)
+
+
 HOSTILE = {
+    "spans": "<span begin='1'>",
     "arrows": "a --> b\n", "blank lines": "\n", "stamps": "<00:00:01.000>", "tags": "<c ", "voices": "<v   ",
     "quotes": '"', "numbers": "1", "dots": "1.", "dashes": "- ", "speakers": "A: ", "brackets": "[a ", "braces": "{a ",
     "entities": "&amp;&", "tabs": "a\t", "commas": "a,", "ids": "a-1 ", "colons": "1:", "comments": "<!-- ",

@@ -1,4 +1,5 @@
-"""Reads the texts of XML and similar files: TTML, SAMI, YouTube's captions (srv1, srv3), and ELAN's EAF.
+"""Reads the texts of XML and similar files: TTML, SAMI, YouTube's captions (srv1, srv3), and ELAN's EAF. In TTML,
+spans can have times of their own.
 
 All elements and entities stay unchanged. Source: www.w3.org/TR/ttml1; Microsoft's "Understanding SAMI 1.0";
 www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0.pdf.
@@ -24,7 +25,9 @@ SYNC = re.compile(r"<sync\b[^<>]*?\bstart\s{0,9}=\s{0,9}[\"']?(?P<begin>-?\d{1,1
 SLOT = re.compile(r"<TIME_SLOT\b[^<>]*>")
 ANNOTATION = re.compile(r"<(?:ALIGNABLE|REF)_ANNOTATION\b(?P<attributes>[^<>]*)>\s*"
                         r"<ANNOTATION_VALUE>(?P<text>[^<]*)</ANNOTATION_VALUE>")
-AGENT = re.compile(r"<ttm:agent\b([^<>]*)>")
+AGENT = re.compile(r"<ttm:agent\b([^<>]*)>(?:\s*<ttm:name\b[^<>]*>([^<]*)</ttm:name>)?")
+SPAN = re.compile(r"<(?:\w+:)?span\b(?P<attributes>[^<>]*?\bbegin\s{0,9}=[^<>]*)>"
+                  r"[^<>]*(?:<(?:\w+:)?br\b[^<>]*>[^<>]*)*</(?:\w+:)?span\s*>", re.I)
 TIER = re.compile(r"<TIER\b(?P<attributes>[^<>]*)>")
 ESCAPES = (("<?", "&lt;?"), ("<!", "&lt;!"))  # unescaped, a restored ? or ! after a bare < would begin a tag
 RATE = re.compile(r"\bttp:(tickRate|frameRate|frameRateMultiplier)\s*=\s*[\"'](\d{1,12})(?:[ :](\d{1,12}))?")
@@ -57,8 +60,8 @@ def read_markup(source: Source, name: str) -> Transcript:
     if name == "EAF":
         return read_eaf(source)
     reader = TextReader(source, TAG, dashes=True, escapes=ESCAPES)
-    for segment, stretch in enumerate(_sami(source) if name == "SAMI" else _elements(source, name)):
-        reader.read(stretch._replace(segment=segment))
+    for stretch in _sami(source) if name == "SAMI" else _elements(source, name):
+        reader.read(stretch)
     return reader.transcript(name)
 
 
@@ -66,8 +69,14 @@ def _elements(source: Source, name: str) -> Iterator[Stretch]:
     rates = {key: int(value) / int(divisor or 1) for key, value, divisor in RATE.findall(source.text[:HEAD])}
     frames = rates.get("frameRate", FRAMES) * rates.get("frameRateMultiplier", 1.0)
     rate = rates.get("tickRate", 1.0)
-    agents = {said.get("id", ""): said.get("name", "") for said in map(attributes, AGENT.findall(source.text))}
-    at = 0
+    agents = {attributes(said).get("id", ""): entities.decoded(called).strip()
+              for said, called in AGENT.findall(source.text)}
+    at = segment = 0
+
+    def times(said: dict[str, str]) -> tuple[float, float]:
+        begin, end = (offset(said.get(key, ""), rate, frames) for key in ("begin", "end"))
+        return begin, begin + offset(said.get("dur", ""), rate, frames) if math.isnan(end) else end
+
     while element := ELEMENT.search(source.text, at):
         at = element.end()
         if element["empty"]:
@@ -78,24 +87,31 @@ def _elements(source: Source, name: str) -> Iterator[Stretch]:
                                element.start())
         said = attributes(element["attributes"])
         if name == "TTML":
-            begin, end = (offset(said.get(key, ""), rate, frames) for key in ("begin", "end"))
-            end = begin + offset(said.get("dur", ""), rate, frames) if math.isnan(end) else end
+            begin, end = times(said)
         else:
             unit = 1000 if "t" in said else 1
             begin = number(said.get("t", said.get("start", "")), unit)
             end = begin + number(said.get("d", said.get("dur", "")), unit)
         agent = said.get("agent", "")
-        yield Stretch(at, close.start(), begin, end, agents.get(agent) or agent)
-        at = close.end()
+        whole = Stretch(at, close.start(), begin, end, agents.get(agent) or agent, segment)
+        # In Apple's transcripts of podcasts, spans have the times of words.
+        spans = [*SPAN.finditer(source.text, at, close.start())] if name == "TTML" else []
+        for span, after in zip(spans, [*spans[1:], None]):
+            begin, end = times(attributes(span["attributes"]))
+            yield whole._replace(start=at, stop=after.start() if after else whole.stop, begin=begin, end=end)
+            at = after.start() if after else at
+        if not spans:
+            yield whole
+        at, segment = close.end(), segment + 1
 
 
 def _sami(source: Source) -> Iterator[Stretch]:
     found = list(SYNC.finditer(source.text))
-    for match, after in zip(found, [*found[1:], None]):
+    for segment, (match, after) in enumerate(zip(found, [*found[1:], None])):
         end = after.start() if after else source.text.lower().find("</body", match.end())
         stop = end if end >= 0 else len(source.text)
         until = int(after["begin"]) / 1000 if after else math.nan
-        yield Stretch(match.end(), stop, int(match["begin"]) / 1000, until)
+        yield Stretch(match.end(), stop, int(match["begin"]) / 1000, until, segment=segment)
 
 
 def read_eaf(source: Source) -> Transcript:
