@@ -409,7 +409,7 @@ def test_name_of_another_format_is_refused(tmp_path):
         read_transcript(tmp_path / "talk.srt")
     assert read_transcript(tmp_path / "talk.srt", form="text").texts[0].text == "how are you\n"
     (tmp_path / "talk.csv").write_text("Ann,how are you\n")
-    with pytest.raises(InputError, match=r"talk.csv:1: called .csv, but not in that format; write TSV as Whisper does"):
+    with pytest.raises(InputError, match=r"talk.csv:1: a table in an unknown format; write TSV as Whisper does"):
         read_transcript(tmp_path / "talk.csv")
 
 

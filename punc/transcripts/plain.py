@@ -56,8 +56,9 @@ def check_plain(source: Source) -> None:
     lines = [line[0] for line in LINE.finditer(source.text[:1 << 20]) if line[0].strip()][:HEAD]
     if source.path.lower().endswith(STRUCTURED):
         ending = source.path[source.path.rindex("."):]
-        remedy = TABLE if ending.lower() in TABLES else "rename it to .txt"
-        raise source.error(f"called {ending}, but not in that format", f"{remedy}; {INSIST}")
+        if ending.lower() in TABLES:
+            raise source.error("a table in an unknown format", f"{TABLE}; {INSIST}")
+        raise source.error(f"called {ending}, but not in that format", f"rename it to .txt; {INSIST}")
     if found := JSON.search(source.text[:1 << 20]):
         raise source.error("JSON after other text", f"remove the text before it; {INSIST}", found.start())
     for what, pattern, least, remedy in LOOKS:
