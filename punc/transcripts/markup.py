@@ -8,6 +8,7 @@ www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0.pdf.
 import math
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from punc.transcripts import entities
 from punc.transcripts.clock import FRAMES, number, seconds
@@ -96,10 +97,10 @@ def _elements(source: Source, name: str) -> Iterator[Stretch]:
         whole = Stretch(at, close.start(), begin, end, agents.get(agent) or agent, segment)
         # In Apple's transcripts of podcasts, spans have the times of words.
         spans = [*SPAN.finditer(source.text, at, close.start())] if name == "TTML" else []
-        for span, after in zip(spans, [*spans[1:], None]):
+        bounds = [whole.start, *(span.start() for span in spans[1:]), whole.stop]
+        for span, (start, stop) in zip(spans, pairwise(bounds)):
             begin, end = times(attributes(span["attributes"]))
-            yield whole._replace(start=at, stop=after.start() if after else whole.stop, begin=begin, end=end)
-            at = after.start() if after else at
+            yield whole._replace(start=start, stop=stop, begin=begin, end=end)
         if not spans:
             yield whole
         at, segment = close.end(), segment + 1
