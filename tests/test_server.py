@@ -294,7 +294,8 @@ def test_clients_that_misbehave_harm_no_other():
         host, port = url.removeprefix("ws://").split(":")
         async with connect(url) as good, connect(url) as silent, contextlib.AsyncExitStack() as stack:
             for begin in (b"", b"GET / HT", b"\0\xff garbage\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n",
-                          b"POST /v1/punctuate HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nhalf"):
+                          b"POST /v1/punctuate HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nhalf",
+                          b"POST /v1/punctuate HTTP/1.1\r\nHost: x\r\nContent-Length: 80000\r\n\r\n" + b"a " * 35_000):
                 _, writer = await asyncio.open_connection(host, port)
                 stack.callback(writer.close)
                 writer.write(begin)
@@ -310,6 +311,7 @@ def test_clients_that_misbehave_harm_no_other():
             with pytest.raises(ConnectionClosed):
                 await large.recv()
             assert large.close_code == 1009
+            assert (await asyncio.to_thread(ask, url, "/v1/punctuate", "a " * 35_000))[0] == 200
             for word in SAID.split():
                 await good.send(json.dumps({"word": word}))
             await good.send('{"eof": 1}')

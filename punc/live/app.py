@@ -32,6 +32,7 @@ PAGE = Path(__file__).parent / "page"
 POLICY = {"content-security-policy": "default-src 'self'; img-src data:"}
 SMALL, LARGEST = 1 << 16, 1 << 22  # bytes; requests of up to SMALL do not wait for larger ones; LARGEST is the maximum
 UPLOAD = 60.0  # s; a request must arrive within this time
+UPLOADS = 16  # requests larger than SMALL that are in memory; others wait
 SWITCH = 0.001  # s; after this time, a computing thread yields to the event loop
 TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt", "json": "application/json"}
 Result = TypeVar("Result")
@@ -103,7 +104,7 @@ class App:
         """Create the limiters and events that belong to this process's event loop."""
         sys.setswitchinterval(SWITCH)
         gc.freeze()  # otherwise garbage collection scans the vocabularies and blocks all connections for 0.25 s
-        self._large = anyio.Semaphore(1)
+        self._large = anyio.Semaphore(UPLOADS)
         self._large_threads = anyio.CapacityLimiter(1)
         self._small_threads = anyio.CapacityLimiter(2)
         yield {ENDING: asyncio.Event()}
