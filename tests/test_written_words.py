@@ -1,5 +1,9 @@
 """The words of ASR output are split into plain words and marks, and plain words are written with their labels."""
 
+import time
+from itertools import product
+from string import ascii_lowercase
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -7,7 +11,7 @@ from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing
-from punc.text.marked_words import MarkedWords, take_apart
+from punc.text.marked_words import AUTO, MarkedWords, take_apart, with_abbreviations
 from punc.text.word_parts import MARK, NUMBER, SILENCE, SYMBOL, TAG, URL, WORD, TokenReader, is_hidden, tagged
 
 READER = TokenReader()
@@ -115,6 +119,7 @@ def write(text, labels="", label_set=CASED, casing=None, streams=None, lowercase
     texts = text.split()
     streams = np.zeros(len(texts), np.int64) if streams is None else np.array(streams)
     words = take_apart(texts, TokenReader(lowercase), streams, np.zeros(len(texts), bool), streams)
+    words = with_abbreviations(words) if options.get("marks") == AUTO else words
     numbers = np.zeros(len(texts), np.int64)
     read = np.flatnonzero(words.counts)
     if labels:
@@ -223,6 +228,26 @@ def test_write_auto_does_not_count_the_points_of_abbreviations_and_numbers():
         "Dr. Smith. How are you? On may 3. then.")
     assert write("dr. smith, how are you on may 3. then", labels, marks="auto") == (
         "dr. smith, how are you on may 3. then.")
+
+
+@pytest.mark.parametrize(("text", "labels", "expected"), [
+    ("see art. 5 of it", "O COMMA PERIOD CAP PERIOD", "See art. 5. Of it."),
+    ("in hauptstr. 7 at 5 p.m. 3 came", "O CAP_COMMA O O O COMMA O PERIOD", "In Hauptstr. 7 at 5 p.m., 3 came."),
+    ("max. 2 lbs. and lic. so he", "O O PERIOD CAP CAP O O", "Max. 2 lbs. And Lic. so he"),
+    # Here the points are the ends of sentences, so they stay.
+    ("we left yesterday. nobody noticed", "O O O CAP O", "we left yesterday. nobody noticed"),
+    ("he is there, but we are not. so he went", "O O O O O O O CAP O O", "he is there, but we are not. so he went")])
+def test_write_auto_point_before_a_small_letter_or_number_belongs_to_an_abbreviation(text, labels, expected):
+    assert write(text, labels, casing={"lic": "LIC"}, marks="auto", sentences=True) == expected
+
+
+def test_abbreviations_are_found_in_linear_time():
+    texts = [text for letters in product(ascii_lowercase, repeat=3) for text in ("".join(letters) + ".", "a")]
+    zeros = np.zeros(len(texts), np.int64)
+    words = take_apart(texts, TokenReader(), zeros, zeros > 0, zeros)
+    begin = time.process_time()
+    assert with_abbreviations(words).pointed.sum() == 26 ** 3
+    assert time.process_time() - begin < 2
 
 
 WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",

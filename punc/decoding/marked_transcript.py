@@ -19,7 +19,7 @@ from punc.decoding.spans import Span, grouped, spans
 from punc.decoding.worker import Decoder, task_of
 from punc.text.casing import Casing
 from punc.text.characters import NO_BLANKS
-from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart
+from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart, with_abbreviations
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.transcripts.transcript import BLANKS_BETWEEN, Words
@@ -73,6 +73,8 @@ class Marker:
     def mark(self, words: Words, pauses: np.ndarray | None = None) -> MarkedTranscript:
         """Return the words with their labels. If `pauses` (W,) is None, compute the pauses from the words' times."""
         split = take_apart(words.texts, self._reader, words.streams, words.turns, words.segments)
+        if self._marks == AUTO:
+            split = with_abbreviations(split)
         pauses = word_pauses(words, split) if pauses is None else pauses
         labels = np.zeros(len(split.codes), np.int64)
         chances = np.full(len(split.codes), np.nan)

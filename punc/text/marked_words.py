@@ -11,12 +11,15 @@ import numpy as np
 from punc.base.runs import next_of, previous_of, starts_of_runs
 from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.abbreviations import NEVER, shipped
+from punc.text.abbreviations import NUMBER as OF_NUMBER
 from punc.text.casing import Casing
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks (see `keeps`)
 USUAL_RATE = 0.13  # marks per word in English speech
 LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
+SHORT = 5  # letters; a point after a longer word before a lower-case word is the end of a sentence, not an abbreviation
+MOSTLY = 0.75  # if more of a stream's marks are points of abbreviations, the stream counts as unpunctuated
 INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 SPACED = (2, 3)  # how many letters an abbreviation written with spaces may have
 NO_OPENING = str.maketrans("", "", "¿¡")  # removes marks before words
@@ -83,6 +86,27 @@ def take_apart(texts: Sequence[str], reader: TokenReader, streams: np.ndarray, t
     return SplitWords(tokens, numbers, counts, streams, turns)
 
 
+def with_abbreviations(words: SplitWords) -> SplitWords:
+    """Return the words with the points of abbreviations as parts of words, in streams that have hardly any other marks.
+
+    These are short words before a lower-case word (`2 lbs. and`), and all words before a number (`art. 5`).
+    """
+    marked, stream = words.marked, np.cumsum(starts_of_runs(words.streams)) - 1
+    stops = words.of([t.kind == WORD and t.marks == "." and not t.before + t.after for t in words.tokens])
+    short = words.of([len(t.core) <= SHORT for t in words.tokens])
+    lower = next_of(words.of([t.kind == WORD and t.core[0].islower() for t in words.tokens]), False)
+    digit = next_of(words.of([t.kind == NUMBER and t.core[0].isdigit() for t in words.tokens]), False)
+    points = stops & ((short & lower) | digit) & ~next_of(starts_of_runs(words.streams), True)
+    few = np.bincount(stream, points) > MOSTLY * np.bincount(stream, marked)
+    found = np.flatnonzero(points & (few | ~_marked_streams(words))[stream])
+    stopped, variants = np.unique(words.codes[found], return_inverse=True)
+    pointed = [words.tokens[code]._replace(core=words.tokens[code].core + ".", marks="", ends=False)
+               for code in stopped.tolist()]
+    codes = words.codes.copy()
+    codes[found] = len(words.tokens) + variants
+    return words._replace(tokens=[*words.tokens, *pointed], codes=codes)
+
+
 def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """Return whether the marks of each word stay, bool (W,).
 
@@ -91,10 +115,14 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
-    stream = np.cumsum(starts_of_runs(words.streams)) - 1
-    read = words.counts > 0
+    return _marked_streams(words)[np.cumsum(starts_of_runs(words.streams)) - 1]
+
+
+def _marked_streams(words: SplitWords) -> np.ndarray:
+    """Return whether each stream has at least a third of the usual rate of marks, bool (streams,)."""
+    stream, read = np.cumsum(starts_of_runs(words.streams)) - 1, words.counts > 0
     rates = np.bincount(stream, words.marked & read) / np.maximum(np.bincount(stream, read), 1)
-    return (rates >= USUAL_RATE / 3)[stream]
+    return rates >= USUAL_RATE / 3
 
 
 def unmarked(words: SplitWords) -> np.ndarray:
@@ -135,6 +163,7 @@ class MarkedWords:
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
         self._join_abbreviations(words, labels)
+        self._unmark_before_numbers(words, labels, kinds)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
@@ -204,6 +233,15 @@ class MarkedWords:
                     last = self.label_set.index(self.label_set.reading(label.marks)) if kind != NEVER else 0
                     labels[part] = [*[0] * (size - 1), last]
 
+    def _unmark_before_numbers(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray) -> None:
+        """Remove the marks between abbreviations such as `art.` and their numbers. (A time, as in `5 p.m.`, may end a
+        sentence even before a number.)"""
+        number = next_of((kinds == NUMBER) & ~starts_of_runs(words.streams), False)
+        for i in np.flatnonzero(words.pointed & (kinds == WORD) & number).tolist():
+            dot, label = shipped().dot(words.tokens[words.codes[i]].core), self.label_set[int(labels[i])]
+            if dot is None or dot.kind in (NEVER, OF_NUMBER):
+                labels[i] = self.label_set.index(self.label_set.reading((), label.capital, label.opening))
+
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,
         and words inside a sentence that begin with a capital."""
@@ -244,7 +282,9 @@ class MarkedWords:
         if not cased:
             bare = core.removesuffix(".").lower()
             written = self._casing.write_word(bare, self._bare[capital])
-            if written == with_capital(bare) and INITIALS.fullmatch(bare) and f"{bare}." not in shipped().kinds:
+            if core[-1] == "." and written.isupper() and bare.isalpha():
+                written = self._bare[capital].write(bare)  # the table means an acronym, such as LIC, not lic.
+            elif written == with_capital(bare) and INITIALS.fullmatch(bare) and f"{bare}." not in shipped().kinds:
                 written = bare.upper()  # c.e.o., but e.g.
             core = written + core[len(bare):]
         elif capital and core == core.lower():
