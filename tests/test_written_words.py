@@ -210,6 +210,11 @@ def test_write_auto_changes_nothing_in_a_text_with_marks(text, data):
         assert write(text, parts, marks="auto", sentences=True) == text
 
 
+def test_write_curly_apostrophes_stay():
+    casing = {"Mcdonald": "McDonald", "i'm": "I'm"}
+    assert write("i’m at mcdonald’s o’clock", "O O CAP O", casing=casing) == "I’m at McDonald’s o’clock"
+
+
 def test_write_auto_adds_what_is_missing():
     turn = "Hello, you. Fine, yes. No. a b"
     assert write(turn, "O O O O CAP CAP PERIOD", marks="auto", sentences=True) == "Hello, you. Fine, yes. No. a b."

@@ -7,6 +7,8 @@ it, then the word's most frequent form:
     Nato NATO
     Us US          for a label with a capital; `us` has no line, so it does not change
     iphone iPhone
+
+A line also applies to the word with 's: NATO's.
 """
 
 import os
@@ -16,6 +18,8 @@ from punc.base.errors import InputError, StrPath
 from punc.base.files import read_lines
 from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.prose import written
+
+OWNER = "'s"  # the ending of possessives
 
 
 def first(word: str, capital: bool) -> str:
@@ -44,7 +48,8 @@ class Casing:
         self._labels = {label.name: label for label in labels}
         self._ends = labels.sentence_ends
         # The input forms of all words that the table may change. `write` looks up only these in the table.
-        self._words = {form for plain in table for form in (plain, plain[:1].lower() + plain[1:])}
+        self._words = {form + end for plain in table for form in (plain, plain[:1].lower() + plain[1:])
+                       for end in ("", OWNER)}
         self.begins = True  # whether the next word begins a sentence
 
     @classmethod
@@ -56,9 +61,12 @@ class Casing:
         """Return the text of a word with the mark of its label, and with the capitals of its label or of the table."""
         if word not in self._words:
             return label.write(word)
-        # `iphone` becomes iPhone with any label.
-        form = self.table.get(first(word, label.capital), self.table.get(word))
-        return label.write(word) if form is None else label.opening + form + label.mark
+        for stem, end in ((word, ""), (word.removesuffix(OWNER), OWNER)):
+            # `iphone` becomes iPhone with any label.
+            form = self.table.get(first(stem, label.capital), self.table.get(stem))
+            if form is not None:
+                return label.opening + form + end + label.mark
+        return label.write(word)
 
     def write(self, words: Sequence[str], names: Sequence[str], starts: Iterable[int] = ()) -> list[str]:
         """Return the text of each word. `names`: the labels' names; `starts`: indices of words that begin streams."""

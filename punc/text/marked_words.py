@@ -281,7 +281,9 @@ class MarkedWords:
     def _core(self, core: str, capital: bool, cased: bool, start: bool) -> str:
         if not cased:
             bare = core.removesuffix(".").lower()
-            written = self._casing.write_word(bare, self._bare[capital])
+            written = self._casing.write_word(bare.replace("’", "'"), self._bare[capital])
+            if "’" in bare:
+                written = "".join("’" if old == "’" else new for old, new in zip(bare, written))
             if core[-1] == "." and written.isupper() and bare.isalpha():
                 written = self._bare[capital].write(bare)  # the table means an acronym, such as LIC, not lic.
             elif written == with_capital(bare) and INITIALS.fullmatch(bare) and f"{bare}." not in shipped().kinds:
