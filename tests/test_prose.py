@@ -360,7 +360,8 @@ def test_learn_needs_labels_of_the_set(tmp_path):
     ("us", "O", "us"), ("us", "CAP", "US"),
     ("iphone", "O", "iPhone"), ("iphone", "PERIOD", "iPhone."), ("iphone", "CAP_PERIOD", "iPhone."),  # with any label
     ("other", "CAP", "Other"), ("IPHONE", "O", "IPHONE"),
-    ("nato's", "CAP_PERIOD", "NATO's."), ("iphone's", "O", "iPhone's"), ("us's", "O", "us's"), ("nat's", "CAP", "Nat's")])
+    ("nato's", "CAP_PERIOD", "NATO's."), ("iphone's", "O", "iPhone's"), ("us's", "O", "us's"),
+    ("nat's", "CAP", "Nat's")])
 def test_casing_writes_words_with_the_capitals_of_the_table(word, name, text):
     casing = Casing(CAPITALS, {"Nato": "NATO", "Us": "US", "iphone": "iPhone"})
     assert casing.write_word(word, CAPITALS[CAPITALS.index(name)]) == text

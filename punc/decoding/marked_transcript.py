@@ -16,7 +16,7 @@ from punc.decoding.decode import AnyModel
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import CASING, is_packed
 from punc.decoding.spans import Span, grouped, spans
-from punc.decoding.worker import Decoder, task_of
+from punc.decoding.worker import Decoder, Task, task_of
 from punc.text.casing import Casing
 from punc.text.characters import NO_BLANKS
 from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart, with_abbreviations
@@ -58,7 +58,7 @@ class Marker:
         self.label_set = LabelSet.read(directory / "labels.txt")
         self._tokenizer, self._marks = read_tokenizer(directory), marks
         self._reader = TokenReader.of(self._tokenizer.vocabulary.tokens)
-        self._decoder = Decoder(directory, decoding, probabilities, endings=True)
+        self._decoder = Decoder(directory, decoding, probabilities)
         self._nj = nj if self._decoder.device == "cpu" else 1
         casing = Casing.read(self.label_set, directory / CASING)
         self._marked = MarkedWords(self.label_set, casing, marks, is_packed(directory) and self.label_set.cased)
@@ -96,16 +96,21 @@ class Marker:
     def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
         slots = words.slots
-        ends = np.zeros(int(words.counts.sum()), bool)
+        ends, goes_on = np.zeros((2, int(words.counts.sum())), bool)
         ends[slots] = words.ends[words.counts > 0]
-        done = 0
+        goes_on[slots] = (words.goes_on & ~words.ends)[words.counts > 0]
         groups = grouped(_spans(words, pauses, self._tokenizer, self._decoder), lambda span: len(span.ids),
                          self._decoder.options.chunk_size)
+
+        def tasks() -> Iterator[Task]:
+            done = 0
+            for task in map(task_of, groups):
+                part = slice(done, done + len(task.slots))
+                yield task._replace(ends=ends[part], goes_on=goes_on[part])
+                done += len(task.slots)
+
         with progress_bar("punctuating", "word") as bar:
-            for chosen, posteriors in map_ordered(self._decoder, map(task_of, groups), self._nj):
-                if chosen.ndim == 2:
-                    chosen = np.where(ends[done:done + len(chosen)], chosen[:, 1], chosen[:, 0])
-                done += len(chosen)
+            for chosen, posteriors in map_ordered(self._decoder, tasks(), self._nj):
                 labels.append(chosen.astype(np.int64))
                 probabilities.append(np.full(len(chosen), np.nan) if posteriors is None else
                                      posteriors[np.arange(len(chosen)), chosen].astype(float))

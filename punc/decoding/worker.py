@@ -35,6 +35,9 @@ class Task(NamedTuple):
     slots: np.ndarray  # int64 (S,): the indices of the tokens whose slots are labelled
     begins: np.ndarray  # bool, one per stream: false if it continues an earlier span
     turns: np.ndarray | None = None
+    # bool (S,): the slots whose labels must end a sentence, and those whose labels must not; both may be None
+    ends: np.ndarray | None = None
+    goes_on: np.ndarray | None = None
 
 
 def task_of(spans: list[Span]) -> Task:
@@ -47,15 +50,13 @@ def task_of(spans: list[Span]) -> Task:
 
 class Decoder:
     """Maps a task to label numbers, int8 (S,), and posteriors, float32 (S, L). The posteriors are None unless
-    `posteriors` is true.
-
-    If `endings` is true, the label numbers are int8 (S, 2): the best label, and the best of the labels that end a
-    sentence. Worker processes receive the decoder without its model, and load the model for their first task.
+    `posteriors` is true. Worker processes receive the decoder without its model, and load the model for their first
+    task.
 
     Raises InputError if an option does not fit the model or the device is missing.
     """
 
-    def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False, endings: bool = False):
+    def __init__(self, directory: Path, options: DecodingOptions, posteriors: bool = False):
         labels = LabelSet.read(directory / "labels.txt")
         self.packed = is_packed(directory)
         if not self.packed and not (directory / "final.pt").is_file():
@@ -64,8 +65,7 @@ class Decoder:
             _check_case_rule(directory, labels)
         self.directory, self.options, self.posteriors = directory, options, posteriors
         self.scale = parse_scale(options.scale, labels)
-        ends = [i for i, label in enumerate(labels) if label.name in labels.sentence_ends] if endings else []
-        self._ends = np.array(ends, np.int64)
+        self._ends = np.array([name in labels.sentence_ends for name in labels.names])
         own_context = PACKED_CONTEXT if self.packed else class_of(directory).context
         self.context = own_context if options.context is None else options.context
         if self.packed:
@@ -90,18 +90,21 @@ class Decoder:
         transitions = case_rules(model.labels) if options.case_rule else model.transitions
         joins = joins_parts(model)
         chosen, log_probs = decode(model, streams, self.scale, viterbi=options.viterbi and not transitions,
-                                   posteriors=bool(self.posteriors or transitions or joins or len(self._ends)),
+                                   posteriors=bool(self.posteriors or transitions or joins or task.ends is not None),
                                    chunk_size=options.chunk_size, context=self.context)
         if len(task.slots) < len(chosen):
             firsts = first_parts(task.slots, task.offsets, task.begins) if joins else task.slots
             chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale, options.viterbi)
-        if transitions and log_probs is not None:
-            bounds = np.searchsorted(task.slots, task.offsets)
+        if log_probs is not None:
             weighted = scaled(log_probs, self.scale)
-            chosen = best_sequences(weighted, bounds, transitions, self._free(model, task, bounds))
-            chosen = paired(weighted, chosen, bounds, task.begins, model.labels)
-        if len(self._ends) and log_probs is not None:
-            chosen = np.stack([chosen, self._ends[scaled(log_probs, self.scale)[:, self._ends].argmax(1)]], axis=1)
+            if task.ends is not None and task.goes_on is not None and self._ends.any():
+                barred = np.where(self._ends, task.goes_on[:, None], task.ends[:, None])
+                weighted = np.where(barred, -np.inf, weighted)
+                chosen = np.where(barred.any(1), weighted.argmax(1), chosen)
+            if transitions:
+                bounds = np.searchsorted(task.slots, task.offsets)
+                chosen = best_sequences(weighted, bounds, transitions, self._free(model, task, bounds))
+                chosen = paired(weighted, chosen, bounds, task.begins, model.labels)
         return chosen.astype(np.int8), np.exp(log_probs) if self.posteriors and log_probs is not None else None
 
     def _free(self, model: AnyModel, task: Task, bounds: np.ndarray) -> np.ndarray:

@@ -108,6 +108,11 @@ class Abbreviations:
             return None
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
+    def before_number(self, word: str) -> bool:
+        """Return whether a number after a word with a dot belongs to the word, as in `art. 5` (but `5 p.m. 300 came`)."""
+        dot = self.dot(word)
+        return dot is None or dot.kind in (NEVER, NUMBER)
+
     def ends(self, dot: Dot, following: Iterable[str], line_end: bool = False) -> bool | None:
         """Return whether a sentence ends at a dot; None if the next tokens, `following`, do not decide it. At most
         REACH tokens are needed. `line_end`: whether the dot ends a line."""

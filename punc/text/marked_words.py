@@ -11,9 +11,8 @@ import numpy as np
 from punc.base.runs import next_of, previous_of, starts_of_runs
 from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.abbreviations import NEVER, shipped
-from punc.text.abbreviations import NUMBER as OF_NUMBER
 from punc.text.casing import Casing
-from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
+from punc.text.word_parts import MARK, NUMBER, TAG, UNITS, URL, WORD, Token, TokenReader, tagged
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks (see `keeps`)
 USUAL_RATE = 0.13  # marks per word in English speech
@@ -62,6 +61,22 @@ class SplitWords(NamedTuple):
     def pointed(self) -> np.ndarray:
         """Whether each word is an abbreviation or number that ends with a point, bool (W,)."""
         return self.of([token.core[-1:] == "." for token in self.tokens])
+
+    @property
+    def with_next(self) -> np.ndarray:
+        """Whether each word belongs to the next one, so that no mark can follow it, bool (W,): a number before its
+        unit (`20 %`), an abbreviation before its number (`art. 5`), or an abbreviation such as `dr.`"""
+        goes_on = ~starts_of_runs(self.streams)
+        numbers = self.of([token.kind == NUMBER for token in self.tokens])
+        units = self.of([token.core in UNITS for token in self.tokens])
+        names = self.of([token.pointed and shipped().before_number(token.core) for token in self.tokens])
+        titles = self.of([token.never_ends and token.core[:-1].isalpha() for token in self.tokens])
+        return numbers & next_of(units & goes_on, False) | names & next_of(numbers & goes_on, False) | titles
+
+    @property
+    def goes_on(self) -> np.ndarray:
+        """Whether no sentence can end after each word, bool (W,)."""
+        return self.with_next | self.of([token.never_ends for token in self.tokens])
 
     @property
     def ends(self) -> np.ndarray:
@@ -163,7 +178,7 @@ class MarkedWords:
             stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
             self._keep(words, labels, kept, stays)
         self._join_abbreviations(words, labels)
-        self._unmark_before_numbers(words, labels, kinds)
+        self._join_with_next(words, labels)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
@@ -233,14 +248,11 @@ class MarkedWords:
                     last = self.label_set.index(self.label_set.reading(label.marks)) if kind != NEVER else 0
                     labels[part] = [*[0] * (size - 1), last]
 
-    def _unmark_before_numbers(self, words: SplitWords, labels: np.ndarray, kinds: np.ndarray) -> None:
-        """Remove the marks between abbreviations such as `art.` and their numbers. (A time, as in `5 p.m.`, may end a
-        sentence even before a number.)"""
-        number = next_of((kinds == NUMBER) & ~starts_of_runs(words.streams), False)
-        for i in np.flatnonzero(words.pointed & (kinds == WORD) & number).tolist():
-            dot, label = shipped().dot(words.tokens[words.codes[i]].core), self.label_set[int(labels[i])]
-            if dot is None or dot.kind in (NEVER, OF_NUMBER):
-                labels[i] = self.label_set.index(self.label_set.reading((), label.capital, label.opening))
+    def _join_with_next(self, words: SplitWords, labels: np.ndarray) -> None:
+        """Remove the marks of words that belong to the next word."""
+        for i in np.flatnonzero(words.with_next).tolist():
+            label = self.label_set[int(labels[i])]
+            labels[i] = self.label_set.index(self.label_set.reading((), label.capital, label.opening))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punc.data.labels import SENTENCE_ENDS
-from punc.text.abbreviations import LETTERS, shipped
+from punc.text.abbreviations import LETTERS, NEVER, shipped
 from punc.text.prose import PLAIN, TOKEN_SHAPE, legal
 from punc.text.prose import WORD as SHAPED
 
@@ -53,6 +53,16 @@ class Token(NamedTuple):
     after: str  # quotes and brackets after the marks
     words: tuple[str, ...]  # the words that a model reads instead of this word; may be empty
     ends: bool  # whether the marks, or the period of a number, end a sentence
+
+    @property
+    def pointed(self) -> bool:
+        """Whether the word is an abbreviation with its point."""
+        return self.kind == WORD and self.core[-1] == "."
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether the word is an abbreviation that never ends a sentence."""
+        return self.pointed and shipped().kinds.get(self.core.lower()) == NEVER
 
     @property
     def has_lower(self) -> bool:
