@@ -53,6 +53,9 @@ READER = TokenReader()
     ("<unk>", TAG, ("", "<unk>", "", "", ""), "<unk>"),
     ("[UNK]", TAG, ("", "[UNK]", "", "", ""), "<unk>"),
     ("<noise>", TAG, ("", "<noise>", "", "", ""), ""),
+    ("%HESITATION.", TAG, ("", "%HESITATION", "", ".", ""), ""),
+    ("++noise++", TAG, ("", "++noise++", "", "", ""), ""),
+    ("#00:00:05-2#", TAG, ("", "#00:00:05-2#", "", "", ""), ""),
     ("<eps>", SILENCE, ("", "<eps>", "", "", ""), ""),
     (",", MARK, ("", ",", "", "", ""), ""),
     ("...", MARK, ("", "...", "", "", ""), ""),
@@ -85,7 +88,7 @@ def test_token_keeps_case_for_models_that_read_it():
     ("a (DOOR SLAMS) b", "0110"), ("( clock ticking ) b", "11110"), ("a (I think so) b", "00000"),
     ("*door slams* a", "110"),
     ("♪ la la ♪ a", "11110"), ("# la la # 1", "11110"), ("♪la la♪", "11"), ("# a b", "000"), ("[a [b c] d", "0110"),
-    ("(A (B C) d", "0110")])
+    ("(A (B C) d", "0110"), ("#00:05-2# a b #00:09-1#", "0000"), ("♪♪ a b ♪♪ c", "11110")])
 def test_tagged_words_that_are_not_speech(text, inside):
     words = text.split()
     assert "".join(map(str, tagged(words, np.zeros(len(words))).astype(int))) == inside
@@ -99,8 +102,8 @@ def test_tagged_words_in_square_brackets_of_one_segment():
 
 
 @pytest.mark.parametrize(("text", "hidden"), [
-    ("<unk>", True), ("[unk]", True), ("<noise>", True), ("{breath}", True), ("!SIL", True), ("<eps>", True),
-    ("[Music]", False), ("(laughs)", False), ("word", False)])
+    ("<unk>", True), ("[unk]", True), ("<noise>", True), ("%HESITATION", True), ("{breath}", True), ("!SIL", True),
+    ("<eps>", True), ("[Music]", False), ("(laughs)", False), ("word", False)])
 def test_is_hidden(text, hidden):
     assert is_hidden(READER.token(text)) == hidden
 
