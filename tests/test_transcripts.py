@@ -222,6 +222,10 @@ def test_encodings_come_back(read, encoding):
     (">> a\n>> b\n>>> c", ["", "", ""]),
     ("話者1: a\n田中さん：b\nスピーカー 2：c", ["話者1", "田中さん", "スピーカー 2"]),
     ("話者 1 00:00\na b\n\n鈴木 一郎 00:07\nc", ["話者 1", "話者 1", "鈴木 一郎"]),
+    ("[00:03.120] - Speaker 1\na b\n\n[00:06.500] - Anna Müller\nc", ["Speaker 1", "Speaker 1", "Anna Müller"]),
+    ("Speaker 0    00:00:01    a    \nAnn Lee    00:00:06    b c", ["Speaker 0", "Ann Lee", "Ann Lee"]),
+    ("Speaker 1 | 00:03\na\nAnna, 0:05\nb\n00:09 | Bob\nc", ["Speaker 1", "Anna", "Bob"]),
+    ("[Speaker:0] a\nSpeaker B\nb\nSprecher 2\nc", ["Speaker:0", "Speaker B", "Sprecher 2"]),
 ])
 def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]
