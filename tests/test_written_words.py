@@ -191,7 +191,7 @@ def test_write_keep_marks():
     labels = "COMMA COMMA CAP_PERIOD O QUESTION"
     assert write("Yes! so 42. Now go", labels, marks="keep") == "Yes! so, 42. Now go?"
     assert write("Yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! so, it. now go?"
-    assert write("yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! So, it. Now go?", "no capitals"
+    assert write("yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! So, It. Now go?", "no capitals"
 
 
 @pytest.mark.parametrize("text", [
@@ -225,7 +225,14 @@ def test_write_auto_does_not_count_the_points_of_abbreviations_and_numbers():
     assert write("dr. smith how are you on may 3. then", labels, marks="auto") == (
         "Dr. Smith. How are you? On may 3. then.")
     assert write("dr. smith, how are you on may 3. then", labels, marks="auto") == (
-        "dr. smith, how are you on may 3. then.")
+        "Dr. Smith, how are you on may 3. then.")
+
+
+def test_write_auto_restores_the_capitals_of_a_text_with_marks_that_has_none():
+    for text in "hello, i am ann. are you?", "HELLO, I AM ANN. ARE YOU?":
+        assert write(text, "CAP CAP O CAP_PERIOD CAP O", marks="auto", sentences=True) == "Hello, I am Ann. Are you?"
+    assert write("well, so we go. yes.", "CAP_PERIOD CAP CAP O O", marks="auto", sentences=True) == (
+        "Well, so We go. Yes."), "so is not the beginning of a sentence"
 
 
 WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",
