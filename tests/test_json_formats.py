@@ -193,6 +193,14 @@ EXAMPLES = [
      "hi .5 - x, you - 1.5 x, so 2 2.5"),
     ("unknown JSON", {"data": {"whole": "hi you", "parts": [{"t0": 0, "t1": 2, "sentence": "hi you", "tokens": timed(
         "w", "hi", "you", begin="t0", end="t1")}]}}, HI_YOU),
+    ("unknown JSON", {"text": "hi you?", "tokens": [  # pieces of words, as in Soniox's JSON
+        {"text": text, "start_ms": 500 * n, "end_ms": 500 * n + 500, "speaker": "1"}
+        for n, text in enumerate(("h", "i", " you", "?"))]}, "hi 0 1 1, you? 1 2 1"),
+    ("unknown JSON", [{"participant": {"id": 1, "name": "Ann Lee"}, "words": timed("text", "hi", "you")},
+                      {"participant": {"id": 2, "name": "Bob"}, "words": timed("text", "so")}],
+     "hi 0 .5 Ann Lee, you 1 1.5 Ann Lee, so 0 .5 Bob"),
+    ("unknown JSON", {"entries": [{"speakerId": "x", "speakerDisplayName": "Ann Lee", "text": "hi", "startOffset": 0,
+                                   "endOffset": 1}]}, "hi 0 1 Ann Lee"),
 ]
 NAMES = [f"{name}-{n}" for n, (name, _, _) in enumerate(EXAMPLES)]
 
@@ -222,6 +230,10 @@ def test_words_times_and_speakers(name, value, said):
     assert (found.format, described(words)) == (name, said)
     assert not found.messages or name == "unknown JSON"
     assert json.loads(write(found, words, words.texts)) == value
+
+
+def test_names_of_speakers_are_not_texts_that_stay():
+    assert len(read(EXAMPLES[-1][1])[0].messages) == 1
 
 
 def test_each_row_has_an_example():

@@ -565,6 +565,8 @@ def test_existing_marks(tmp_path, caplog):
     ('{"language": "es", "text": "hola como estas", "segments": []}', "another language than the model: es, not en"),
     ("ich glaube dass wir das heute noch schaffen können\n", "are unknown to the model, perhaps because they are in "
      "another language"),
+    ("xq/xq/xq/xq vw/vw/vw uz/uz/uz qx/qx we go\n", "4 of 6 words are unknown to the model, perhaps because they are "
+     "in another language"),
     ("how are you\n", "")])
 def test_a_file_in_another_language(tmp_path, caplog, text, said):
     punctuated(tmp_path, text)

@@ -82,6 +82,7 @@ def test_random_files_words_and_times_come_back(read, name, rows):
     ("00:00:01,000 --> 00:00:03,000\na b\n\n00:00:03,000 --> 00:00:05,000\nc\n", None),  # no numbers
     ("1 00:00:01,000 --> 00:00:03,000\na b\n\n2 00:00:03,000 --> 00:00:05,000\nc\n", None),  # numbers next to times
     ("1\n00:00:01.000 --> 00:00:03.000 X1:100 Y1:10\na b\n\n2\n00:00:03,000 -> 00:00:05,000\nc\n", None),
+    ("[INFORMATION]\n[SUBTITLE]\n00:00:01.00,00:00:03.00\na b\n\n00:00:03.00,00:00:05.00\nc\n", None),  # SubViewer
     ("1\n00:00:01:12 --> 00:00:03:00\na b\n\n2\n00:00:03:05 --> 00:00:05:00\nc\n", None),  # times with frames
     ("Some line by a tool\n\n1\n00:00:01,000 --> 00:00:03,000\na b\n\n2\n00:00:03,000 --> 00:00:05,000\nc\n", None),
     ("1\r00:00:01,000 --> 00:00:03,000\ra b\r\r2\r00:00:03,000 --> 00:00:05,000\rc\r", None),  # only CR
@@ -135,6 +136,9 @@ def test_cues(read, text, expected):
     ("1 00:00:01.0 00:00:02.0 a\n2 00:00:02.0 00:00:03.0 b\n", "it looks like a table of times"),
     ("SPEAKER f 1 0.5 1.2 <NA> <NA> A <NA> <NA>\n", "file:1: this is an RTTM file, which has speakers and no words"),
     ("12:00:01 -> a\n12:00:05 -> b\n", "it looks like a log or a table of times"),
+    ("Scenarist_SCC V1.0\n\n00:00:01:00\t9420 94ae c8e5\n", "it looks like Scenarist captions"),
+    ("850STL25.01100000 \0a", "not text: EBU subtitles; save them as SRT"),
+    ("#!/bin/bash\na b\n", "not text: a script"),
     ("[10][30]a b|c\n[35][50]/d\n", "it looks like MPL2 subtitles"),
     ("%PDF-1.4 a", "not text: a document or an archive"),
     ("ID3\x04\0 a", "not text: a recording; give what"), ("{\\rtf1 a}", "it looks like RTF"),
@@ -222,6 +226,10 @@ def test_encodings_come_back(read, encoding):
     (">> a\n>> b\n>>> c", ["", "", ""]),
     ("話者1: a\n田中さん：b\nスピーカー 2：c", ["話者1", "田中さん", "スピーカー 2"]),
     ("話者 1 00:00\na b\n\n鈴木 一郎 00:07\nc", ["話者 1", "話者 1", "鈴木 一郎"]),
+    ("[00:03.120] - Speaker 1\na b\n\n[00:06.500] - Anna Müller\nc", ["Speaker 1", "Speaker 1", "Anna Müller"]),
+    ("Speaker 0    00:00:01    a    \nAnn Lee    00:00:06    b c", ["Speaker 0", "Ann Lee", "Ann Lee"]),
+    ("Speaker 1 | 00:03\na\nAnna, 0:05\nb\n00:09 | Bob\nc", ["Speaker 1", "Anna", "Bob"]),
+    ("[Speaker:0] a\nSpeaker B\nb\nSprecher 2\nc", ["Speaker:0", "Speaker B", "Sprecher 2"]),
 ])
 def test_labels_of_speakers_are_not_words(read, text, speakers):
     words = read(text)[1]

@@ -57,6 +57,9 @@ READER = TokenReader()
     ("<unk>", TAG, ("", "<unk>", "", "", ""), "<unk>"),
     ("[UNK]", TAG, ("", "[UNK]", "", "", ""), "<unk>"),
     ("<noise>", TAG, ("", "<noise>", "", "", ""), ""),
+    ("%HESITATION.", TAG, ("", "%HESITATION", "", ".", ""), ""),
+    ("++noise++", TAG, ("", "++noise++", "", "", ""), ""),
+    ("#00:00:05-2#", TAG, ("", "#00:00:05-2#", "", "", ""), ""),
     ("<eps>", SILENCE, ("", "<eps>", "", "", ""), ""),
     (",", MARK, ("", ",", "", "", ""), ""),
     ("...", MARK, ("", "...", "", "", ""), ""),
@@ -89,7 +92,7 @@ def test_token_keeps_case_for_models_that_read_it():
     ("a (DOOR SLAMS) b", "0110"), ("( clock ticking ) b", "11110"), ("a (I think so) b", "00000"),
     ("*door slams* a", "110"),
     ("♪ la la ♪ a", "11110"), ("# la la # 1", "11110"), ("♪la la♪", "11"), ("# a b", "000"), ("[a [b c] d", "0110"),
-    ("(A (B C) d", "0110")])
+    ("(A (B C) d", "0110"), ("#00:05-2# a b #00:09-1#", "0000"), ("♪♪ a b ♪♪ c", "11110")])
 def test_tagged_words_that_are_not_speech(text, inside):
     words = text.split()
     assert "".join(map(str, tagged(words, np.zeros(len(words))).astype(int))) == inside
@@ -103,8 +106,8 @@ def test_tagged_words_in_square_brackets_of_one_segment():
 
 
 @pytest.mark.parametrize(("text", "hidden"), [
-    ("<unk>", True), ("[unk]", True), ("<noise>", True), ("{breath}", True), ("!SIL", True), ("<eps>", True),
-    ("[Music]", False), ("(laughs)", False), ("word", False)])
+    ("<unk>", True), ("[unk]", True), ("<noise>", True), ("%HESITATION", True), ("{breath}", True), ("!SIL", True),
+    ("<eps>", True), ("[Music]", False), ("(laughs)", False), ("word", False)])
 def test_is_hidden(text, hidden):
     assert is_hidden(READER.token(text)) == hidden
 
@@ -193,7 +196,7 @@ def test_write_keep_marks():
     labels = "COMMA COMMA CAP_PERIOD O QUESTION"
     assert write("Yes! so 42. Now go", labels, marks="keep") == "Yes! so, 42. Now go?"
     assert write("Yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! so, it. now go?"
-    assert write("yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! So, it. Now go?", "no capitals"
+    assert write("yes! so it. now go", labels, marks="keep", sentences=True) == "Yes! So, It. Now go?", "no capitals"
 
 
 @pytest.mark.parametrize("text", [
@@ -232,7 +235,14 @@ def test_write_auto_does_not_count_the_points_of_abbreviations_and_numbers():
     assert write("dr. smith how are you on may 3. then", labels, marks="auto") == (
         "Dr. Smith. How are you? On may 3. then.")
     assert write("dr. smith, how are you on may 3. then", labels, marks="auto") == (
-        "dr. smith, how are you on may 3. then.")
+        "Dr. Smith, how are you on may 3. then.")
+
+
+def test_write_auto_restores_the_capitals_of_a_text_with_marks_that_has_none():
+    for text in "hello, i am ann. are you?", "HELLO, I AM ANN. ARE YOU?":
+        assert write(text, "CAP CAP O CAP_PERIOD CAP O", marks="auto", sentences=True) == "Hello, I am Ann. Are you?"
+    assert write("well, so we go. yes.", "CAP_PERIOD CAP CAP O O", marks="auto", sentences=True) == (
+        "Well, so We go. Yes."), "so is not the beginning of a sentence"
 
 
 @pytest.mark.parametrize(("text", "labels", "expected"), [

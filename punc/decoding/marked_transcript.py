@@ -89,7 +89,7 @@ class Marker:
         known = self._known
         if known is None:
             return 0
-        lost = [sum(part not in known and part.partition("'")[0] not in known for part in token.words)
+        lost = [any(part not in known and part.partition("'")[0] not in known for part in token.words)
                 for token in words.tokens]
         return int(words.of(lost).sum())
 

@@ -175,8 +175,9 @@ class MarkedWords:
         kept = keeps(words, self._marks)
         stays = np.zeros(len(labels), bool)  # whether a word keeps its case
         if kept.any():
-            stays = kept & (_has_capitals(words) if self._marks == KEEP else ~unmarked(words))
-            self._keep(words, labels, kept, stays)
+            complete = kept & ~unmarked(words) if self._marks == AUTO else np.zeros(len(labels), bool)
+            stays = (complete if self._marks == AUTO else kept) & _has_capitals(words)
+            self._keep(words, labels, kept, complete, stays)
         self._join_abbreviations(words, labels)
         self._join_with_next(words, labels)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
@@ -220,19 +221,22 @@ class MarkedWords:
         marks = (*(label.marks if label.mark else ()), *other.marks)
         return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
 
-    def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, stays: np.ndarray) -> None:
+    def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, complete: np.ndarray,
+              stays: np.ndarray) -> None:
         """Where `kept` is true, give words the labels of their existing marks. A word without an existing mark keeps
-        its new mark with KEEP, at the end of a turn or stream, and where existing marks are probably missing (see
-        `unmarked`)."""
+        its new mark if it ends a turn or stream, or if `complete` is false. Labels have no capitals where `stays` is
+        true, and after a word whose new mark would end a sentence, but whose existing mark does not."""
         marked = words.of([token.marks != "" and token.kind != TAG for token in words.tokens])
         has = words.marked | words.pointed
-        added = ~has & (~stays | words.ends | (self._marks == KEEP))
+        added = ~has & (~complete | words.ends)
+        ended = words.of([token.ends for token in words.tokens])
+        lower = stays | previous_of(np.isin(labels, self._ends) & complete & ~added & ~ended, False)
         for i in np.flatnonzero(kept).tolist():
             label = self.label_set[int(labels[i])]
             marks: Iterable[str] = label.marks if added[i] else ()
             if marked[i]:
                 marks = words.tokens[words.codes[i]].marks
-            lead = (False, "") if stays[i] else (label.capital, label.opening)
+            lead = label.capital and not lower[i], "" if stays[i] or complete[i] else label.opening
             labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
 
     def _join_abbreviations(self, words: SplitWords, labels: np.ndarray) -> None:
@@ -282,7 +286,7 @@ class MarkedWords:
             lead = lead.translate(NO_OPENING)
         stays = keep and (marks != "" or core[-1] == ".")
         if token.kind == WORD:
-            core = self._core(core, label.capital and not stays, cased, start)
+            core = self._core(core, label.capital, cased, start)
         if stays:
             return lead + core + before + marks + after
         opening, mark = "" if label.opening in lead else label.opening, label.mark

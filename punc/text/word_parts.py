@@ -9,8 +9,9 @@
 - A unit alone (`20 %`, `5 €`) is a word, so that a mark follows the unit, not the number.
 - URLs, e-mail addresses and numbers never change case.
 - HTML tags at the ends of a word, or in it, stay (`<i>hello,</i>`); a word ends at a tag.
-- Tags look like `[Music]`, `<unk>`, `(laughs)`, `{noise}` or `*door*`. A tag can also consist of several words, such as
-  `[soft music]`. A tag gets no mark. Models do not read tags, except that `<unk>` is read as an unknown word.
+- Tags look like `[Music]`, `<unk>`, `(laughs)`, `{noise}`, `*door*`, `%HESITATION`, `++NOISE++` or `#00:05#`. A tag can
+  also consist of several words, such as `[soft music]`. A tag gets no mark. Models do not read tags, except that
+  `<unk>` is read as an unknown word.
 """
 
 import re
@@ -29,7 +30,8 @@ MARKS = "".join(sorted(SENTENCE_ENDS)) + ",;:–—،؛、，；：､"
 UNITS = frozenset("%‰°€$£¥％℃￥")
 UNKNOWN = frozenset(("<unk>", "[unk]", "<unknown>"))
 SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
-TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil", re.I)
+TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil|%[a-z]+|\+{1,2}[a-z_]+\+{1,2}|"
+                       r"([♪♫♬♩#¶])[^♪♫♬♩#¶]+\1", re.I)
 HTML = re.compile(r"</?[A-Za-z][^<>\s]*>")
 NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
@@ -40,6 +42,7 @@ MOST_SUNG = 60  # the maximum number of words from one music sign to the next
 MUSIC = "♪♫♬♩#¶"
 CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
+TAG_BEGINS = frozenset("[<({!*%+" + MUSIC)
 
 
 class Token(NamedTuple):
@@ -95,7 +98,7 @@ class TokenReader:
             return Token(SILENCE, "", text, "", "", "", (), False)
         if is_plain(text):
             return Token(WORD, "", text, "", "", "", (text,), False)
-        if text[0] in "[<({!*" and TAG_SHAPE.fullmatch(text.rstrip(MARKS) or text):
+        if text[0] in TAG_BEGINS and TAG_SHAPE.fullmatch(text.rstrip(MARKS) or text):
             core = text.rstrip(MARKS)
             return Token(TAG, "", core, "", text[len(core):], "", ("<unk>",) if core.lower() in UNKNOWN else (),
                          _ends(text[len(core):]))
@@ -160,7 +163,7 @@ def is_plain(word: str) -> bool:
 
 def opens(word: str) -> bool:
     """Return whether a word may be the first of several words that are not speech: `[soft`, `(DOOR`, `*door`, `♪`."""
-    return bool(word) and word[0] in OPENING and (word[0] in MUSIC or CLOSING[word[0]] not in word[1:])
+    return word[:1] in OPENING and ((word[0] in MUSIC and word[1:2] == word[0]) or CLOSING[word[0]] not in word[1:])
 
 
 def closes(opening: str, words: Sequence[str]) -> bool:
@@ -174,8 +177,9 @@ def closes(opening: str, words: Sequence[str]) -> bool:
 
 
 def is_hidden(token: Token) -> bool:
-    """Return whether a token is hidden from readers: a silence, or a tag for programs, such as `<unk>` or `<noise>`."""
-    return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!" or token.core.lower() in UNKNOWN))
+    """Return whether a token is hidden from readers: a silence, or a tag for programs, such as `<unk>`, `<noise>` or
+    `%HESITATION`."""
+    return token.kind == SILENCE or (token.kind == TAG and (token.core[0] in "<{!%+" or token.core.lower() in UNKNOWN))
 
 
 def tagged(words: Sequence[str], segments: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from punc.transcripts.transcript import Repeat, Transcript, split
 CLOCK = r"-?(?:\d{1,5}:)?\d{1,3}:\d{1,2}(?:[ ]?[.,:;][ ]?\d{1,3})?"
 ARROW = r"[ \t]*(?:-{1,3}>|→|–>|—>)[ \t]*"
 TIMES = re.compile(rf"[ \t]*(?:\d{{1,7}}[ \t]+)?(?P<begin>{CLOCK}){ARROW}(?P<end>{CLOCK})(?P<more>(?:[ \t].*)?)")
-SBV_CLOCK = r"\d{1,2}:\d\d:\d\d\.\d{3}"
+SBV_CLOCK = r"\d{1,2}:\d\d:\d\d\.\d{2,3}"  # SubViewer has hundredths of a second
 SBV_TIMES = re.compile(rf"[ \t]*(?P<begin>{SBV_CLOCK}),(?P<end>{SBV_CLOCK})(?P<more>)[ \t]*")
 BROKEN = re.compile(rf"[ \t]*(?:{CLOCK}{ARROW}\S|\S*\d{ARROW}{CLOCK})")
 SETTINGS = re.compile(r"(?:[ \t]+[A-Za-z]\w{0,30}:\S{1,60})*[ \t]*")  # `align:start`, `X1:40`

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from punc.transcripts.json_shape import JsonFormat, seconds
-from punc.transcripts.transcript import WORD, split
+from punc.transcripts.transcript import BEGINS_WITH_BLANK, WORD, split
 
 # Names of members, in lower case and without underscores. Earlier names are preferred.
 TEXTS = ("punctuatedword", "word", "text", "transcript", "utterance", "sentence", "content", "caption", "subtitle",
@@ -18,7 +18,8 @@ BEGINS = ("start", "begin", "from", "starttime", "begintime", "startoffset", "of
 ENDS = ("end", "to", "endtime", "stop", "stoptime", "endoffset", "timeend", "tend", "endat", "endts", "endtimestamp",
         "t1", "xmax", "finish", "out")
 LENGTHS = ("duration", "dur", "length", "durationtime")
-SPEAKERS = ("speaker", "spk", "speakerid", "speakerlabel", "speakername", "speakertag", "participant", "role")
+SPEAKERS = ("speaker", "speakername", "speakerdisplayname", "speakerdesignation", "spk", "speakerid", "speakerlabel",
+            "speakertag", "participant", "role")
 SYNTAX = frozenset(".|[]*+ ")  # characters with a special meaning in paths
 UNIT = re.compile(r"(?:_in)?(?:_ms|_s|_msecs?|_millis|_secs?|_?milliseconds|_?seconds|Ms|Msecs?|Millis|Milliseconds"
                   r"|Secs?|Seconds)$")
@@ -45,10 +46,12 @@ class Kind(NamedTuple):
 
 def guessed_format(documents: list[Any]) -> JsonFormat | None:
     """Return a format for the documents, guessed from common member names; None if no object has a text and a time."""
-    counts, texts = Counter[Kind](), defaultdict[str, list[str]](list)
+    counts, texts, speakers = Counter[Kind](), defaultdict[str, list[str]](list), dict[str, str]()
     for path, value in _objects(documents):
+        if (name := _name_of(value, SPEAKERS)) and path not in speakers:
+            speakers[path] = name
         if name := _name_of(value, TEXTS, str):
-            texts[f"{path}.{name}".lstrip(".")] += split(value[name])
+            texts[f"{path}.{name}".lstrip(".")].append(value[name])
             if begin := _name_of(value, BEGINS, time=True):
                 end = _name_of(value, ENDS, time=True)
                 length = "" if end else _name_of(value, LENGTHS, time=True)
@@ -60,14 +63,20 @@ def guessed_format(documents: list[Any]) -> JsonFormat | None:
     segments = next((kind for kind in counts if words.path.startswith(f"{kind.path}.") or
                      (not kind.path and words.path)), None)
     own = [f"{kind.path}.{kind.text}".lstrip(".") for kind in (words, segments) if kind]
-    said = texts[own[0]]
-    repeats = [path for path in texts if path not in own and texts[path] == said]
+    pieces = _are_pieces(texts[own[0]])
+    said = split(("" if pieces else " ").join(texts[own[0]]))
+    repeats = [path for path in texts if path not in own and split(" ".join(texts[path])) == said]
     unit = UNIT.search(words.begin)
     a_second = 0 if unit is None else 1000 if "m" in unit[0].lower() else 1
     row = JsonFormat("unknown JSON", "", "", speaker=words.speaker or (segments.speaker if segments else ""),
                      begin=words.begin, end=words.end, unit=a_second, repeats=" ".join(repeats), skip=INTERIM)
+    holder = max((path for path in speakers if words.path.startswith(f"{path}.") or (not path and words.path)),
+                 key=len, default=None)
+    if segments is None and holder is not None and not words.speaker:
+        return row._replace(segments=holder, words=words.path.removeprefix(holder).lstrip("."), word=words.text,
+                            speaker=speakers[holder], segment_times="- -")
     if segments is None:
-        return row._replace(segments=words.path, text=words.text)
+        return row._replace(segments=words.path, text=words.text, pieces=pieces)
     inner = words.path.removeprefix(segments.path).lstrip(".")
     return row._replace(segments=segments.path, text=segments.text, words=inner, word=words.text,
                         segment_times=f"{segments.begin} {segments.end or '-'}")
@@ -80,6 +89,14 @@ def said_of(row: JsonFormat) -> str:
     speaker = f", speakers from {row.speaker}" if row.speaker else ""
     return f"not a known format: words were read from {path}, times from {row.begin}" + \
         (f" and {row.end.lstrip('+')}" if row.end else "") + speaker
+
+
+def _are_pieces(texts: list[str]) -> bool:
+    """Return whether texts are pieces of words (` th`, `ank`, ` you`): none has several words, some begin a word, and
+    others continue it with a letter."""
+    begin = [text for text in texts if BEGINS_WITH_BLANK.match(text)]
+    goes_on = any(text[:1].isalpha() for text in texts[1:])
+    return bool(begin) and goes_on and all(len(split(text)) < 2 for text in texts)
 
 
 def _objects(documents: list[Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -124,7 +141,7 @@ def unread(values: list[Any], used: Iterable[tuple[Any, Any]], stays: str = "", 
     without  the `id` of each value that is not searched
     """
     known = {(id(holder), key) for holder, key in used if " " in holder[key].strip()}
-    ignored, skipped = ABOUT.union(stays.split()), set(without)
+    ignored, skipped = ABOUT.union(stays.split(), SPEAKERS), set(without)
     counts = Counter[str]()
     waiting: list[tuple[str, Any]] = [("", value) for value in values]
     while waiting:

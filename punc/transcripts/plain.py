@@ -37,6 +37,7 @@ LOOKS = [  # what a file looks like; a pattern for its lines; the minimum number
     ("a table of times", re.compile(r"[^\n]{0,40}?\d:\d{2}:\d{2}[^\n]{1,9}\d:\d{2}:\d{2}.*"), 1, "write SRT or WebVTT"),
     ("a table of times", re.compile(r"\[?\d{1,9}\.\d{1,9}s?[ \t]*(?:-|–|->|-->|→)[ \t]*\d{1,9}\.\d{1,9}.*"), 1, TABLE),
     ("a table of times", re.compile(r"\d{1,12}(?:\.\d{1,9})?[ \t]+\d{1,12}(?:\.\d{1,9})?[ \t]+\S.*"), 2, TABLE),
+    ("Scenarist captions", re.compile(r"\d\d:\d\d:\d\d[:;]\d\d\t[0-9a-f ]+", re.I), 1, "save them as SRT"),
     ("MPL2 subtitles", re.compile(r"\[\d{1,9}\]\[\d{1,9}\].*"), 1, "save them as SRT"),
     ("CHAT", re.compile(r"@(?:UTF8|Begin|End|Languages|Participants)\b.*|\*[A-Z0-9]{2,4}:\t.*"), 2,
      "export it as SRT, or its words as text"),

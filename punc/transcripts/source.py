@@ -17,8 +17,10 @@ from punc.transcripts.transcript import BEGINS_WITH_BLANK, BLANKS, Text, Transcr
 
 RAW = re.compile("[\udc80-\udcff]")  # characters that stand for bytes that are not UTF-8
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-BINARY = (  # files that are not text: how they begin, what they are, and the remedy
+BINARY = (  # files that are no transcripts: how they begin, what they are, and the remedy
     (rb"\x1f\x8b", "compressed", "gunzip it"),
+    (rb"#![ \t]?/", "a script", "give what a recogniser wrote"),
+    (rb"\d{3}STL\d\d\.\d\d", "EBU subtitles", "save them as SRT"),
     (rb"PK\x03\x04|\xd0\xcf\x11\xe0|%PDF", "a document or an archive", "save it as plain text"),
     (rb"ID3[\x02-\x04]|\xff[\xe2-\xfb]|RIFF....WAVE|OggS|fLaC|FORM....AIF|\x1aE\xdf\xa3|....ftyp", "a recording",
      "give what a recogniser wrote"))

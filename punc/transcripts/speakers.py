@@ -2,9 +2,9 @@
 
 The rules cover television captions, minutes of meetings, and the output of diarization. A name has up to five words.
 The first begins with a capital; the others may also be numbers or particles, such as `van`. A time, with or
-without brackets, or pronouns such as `(she/her)` may follow the name. A telephone number counts as a name, and so do a
-few kanji or katakana: `話者1：`, `田中さん：`. A user name in lower case counts only if the file has labels of other
-kinds.
+without brackets, may follow the name or, with a dash or bar, precede it; pronouns such as `(she/her)` may follow it. A
+telephone number counts as a name, and so do a few kanji or katakana: `話者1：`, `田中さん：`. A user name in lower case
+counts only if the file has labels of other kinds.
 """
 
 import re
@@ -14,10 +14,14 @@ CHEVRONS = re.compile(r"[ \t]*(?:>>+|(?:&gt;){2,})[ \t]*")
 DASH = re.compile(r"[ \t]*[-–](?![-–])[ \t]*(?=[^\W_]|['\"“‘(\[¿¡]|$)")
 COLON = re.compile(r":[*_]{0,2}(?=[ \t]|$)|：")
 STAMP = r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
-AFTER_NAME = re.compile(rf"[ \t]*(?:[(\[]{STAMP}[)\]]|{STAMP}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
+TIME = rf"(?:[(\[]{STAMP}[)\]]|{STAMP})"
+AFTER_NAME = re.compile(rf"[ \t]*(?:[-–|,•][ \t]*)?(?:{TIME}|\((?:[a-z]{{1,8}}/){{1,3}}[a-z]{{1,8}}\))$")
+BEFORE_NAME = re.compile(rf"{TIME}[ \t]*[-–|•][ \t]*")
+COLUMNS = re.compile(rf"([^\t\n:]{{1,60}}?)(?:\t| {{2,9}}){TIME}(?:\t| {{2,9}})(?=\S)")  # Rev's text: name, time, words
 NOTE = re.compile(r"[ \t]*(?:\([^()\n]{1,40}\)|\[[^\[\]\n]{1,40}\])$")  # how or where somebody speaks
 PHONE = re.compile(r"\+?\d[\d ()-]{5,20}\d")
-ID = re.compile(r"(?:speaker|spk|spkr|s)[ _-]?\d{1,4}|unknown speaker", re.I)  # speaker names from diarization
+ID = re.compile(r"(?:speaker|sprecher|hablante|orador|spk|spkr|s)[ _:-]?\d{1,4}|speaker [a-z]|unknown speaker"
+                r"|(?:話者|スピーカー) ?\d{1,4}", re.I)  # speaker names from diarization
 KANJI = "[々㐀-鿿ァ-ヺー・]{1,9}"  # or katakana
 ASIAN = re.compile(rf"{KANJI}(?:[ 　]{KANJI})?(?:さん|くん|ちゃん)?[ 　]?[A-Z0-9Ａ-Ｚ０-９]{{0,3}}")
 WORD = re.compile(r"[\w.'’&-]+")
@@ -42,7 +46,8 @@ def find_label(line: str, dashes: bool = False, goes_on: bool = False) -> Label 
     turn = CHEVRONS.match(line) or (dash if dash and (goes_on or dash.end() < len(line)) else None)
     begin = turn.end() if turn else len(line) - len(line.lstrip(" \t"))
     rest = line[begin:begin + LONGEST]
-    label = _in_brackets(rest) or _before_colon(rest) or (_alone(line[begin:], dashes) if len(line) < LONGEST else None)
+    label = _in_brackets(rest) or _before_colon(rest) or _in_columns(rest) or (
+        _alone(line[begin:], dashes) if len(line) < LONGEST else None)
     if label:
         size = begin + label.size
         return label._replace(size=size + len(line[size:]) - len(line[size:].lstrip(" \t")))
@@ -75,10 +80,17 @@ def _before_colon(text: str) -> Label | None:
     return Label(colon.end(), name, sure=False) if LOWER.fullmatch(name) else None
 
 
+def _in_columns(text: str) -> Label | None:
+    """Find a label such as `Speaker 0    00:00:01    `, with words after it."""
+    found = COLUMNS.match(text)
+    return Label(found.end(), found[1]) if found and is_name(found[1]) else None
+
+
 def _alone(line: str, timed: bool) -> Label | None:
-    """Find a label such as `SPEAKER_01` or, unless the file has times, `Anna Smith  1:02:10`, with nothing after it."""
+    """Find a label with nothing after it, such as `SPEAKER_01` or, unless the file has times, `Anna Smith  1:02:10` or
+    `[00:03.5] - Anna`."""
     text = line.strip("*_ \t")
-    name = AFTER_NAME.sub("", text)
+    name = AFTER_NAME.sub("", BEFORE_NAME.sub("", text, count=1))
     if ID.fullmatch(name) or (name != text and not timed and not text.endswith("/") and is_name(name)):
         return Label(len(line), name)
     return None
