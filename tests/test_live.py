@@ -19,7 +19,8 @@ from punc.live.stream import Labelled, decode_words
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.models.base import create, load
 from punc.text.casing import Casing
-from punc.text.marked_words import MarkedWords, take_apart
+from punc.text.marked_words import MarkedWords
+from punc.text.split_words import take_apart
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizers.char import CharTokenizer
 

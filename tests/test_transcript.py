@@ -24,7 +24,7 @@ from punc.decoding.transcript import join_transcripts, transcript
 from punc.decoding.transcript_formats import WRITERS
 from punc.models.base import create, save
 from punc.text.characters import CLASSES
-from punc.text.marked_words import take_apart
+from punc.text.split_words import take_apart
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizers.class_ import ClassTokenizer
 from punc.tokens.vocabulary import Vocabulary
@@ -432,6 +432,23 @@ def together(place, texts, *options, model="en"):
     paths = [str(place / "in" / name) for name in texts]
     assert main(["transcript", "--probabilities=false", *options, model, *paths, str(place / "out")]) == 0
     return {path.name.partition(".")[0]: path.read_text() for path in (place / "out").iterdir()}
+
+
+def test_spanish_question_at_the_end_of_a_text_has_both_marks(tmp_path):
+    text = "de verdad crees que el presidente va a venir mañana a las 10:30 con 2.500 millones de euros"
+    texts = {f"{n}.txt": " ".join(text.split()[:n]) for n in range(3, 19)}
+    found = together(tmp_path, texts, model="es")
+    assert found["3"] == "¿De verdad crees?"
+    assert all(("¿" in text) == ("?" in text) for text in found.values())
+
+
+@pytest.mark.parametrize(("model", "written"), [
+    ("de", {"a": "Das ist 20 % mehr als im Jahr 2020.",
+            "b": "Wir trafen Dr. Müller bzw. seine Frau in der Haupt Str. 7."}),
+    ("en", {"a": "Approx. ten people came on Jan. 5.", "b": "We like it."})])
+def test_no_mark_inside_abbreviations_and_numbers_with_units(model, written, tmp_path):
+    texts = {f"{name}.txt": text.removesuffix(".").lower() for name, text in written.items()}
+    assert together(tmp_path, texts, model=model) == written
 
 
 @pytest.fixture(scope="module", params=["en", "en-live"])

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from punc.data.labels import Label, LabelSet
 from punc.text.casing import Casing
-from punc.text.marked_words import AUTO, MarkedWords, take_apart, with_abbreviations
+from punc.text.marked_words import MarkedWords
+from punc.text.split_words import AUTO, take_apart, with_abbreviations
 from punc.text.word_parts import MARK, NUMBER, SILENCE, SYMBOL, TAG, URL, WORD, TokenReader, is_hidden, tagged
 
 READER = TokenReader()
@@ -250,8 +251,8 @@ def test_write_auto_restores_the_capitals_of_a_text_with_marks_that_has_none():
     ("in hauptstr. 7 at 5 p.m. 3 came", "O CAP_COMMA O O O COMMA O PERIOD", "In Hauptstr. 7 at 5 p.m., 3 came."),
     ("max. 2 lbs. and lic. so he", "O O PERIOD CAP CAP O O", "Max. 2 lbs. And Lic. so he"),
     # Here the points are the ends of sentences, so they stay.
-    ("we left yesterday. nobody noticed", "O O O CAP O", "we left yesterday. nobody noticed"),
-    ("he is there, but we are not. so he went", "O O O O O O O CAP O O", "he is there, but we are not. so he went")])
+    ("we left yesterday. nobody noticed", "O O O CAP O", "We left yesterday. Nobody noticed"),
+    ("he is there, but we are not. so he went", "O O O O O O O CAP O O", "He is there, but we are not. So he went")])
 def test_write_auto_point_before_a_small_letter_or_number_belongs_to_an_abbreviation(text, labels, expected):
     assert write(text, labels, casing={"lic": "LIC"}, marks="auto", sentences=True) == expected
 

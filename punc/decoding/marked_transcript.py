@@ -19,7 +19,8 @@ from punc.decoding.spans import Span, grouped, spans
 from punc.decoding.worker import Decoder, Task, task_of
 from punc.text.casing import Casing
 from punc.text.characters import NO_BLANKS
-from punc.text.marked_words import AUTO, MarkedWords, SplitWords, keeps, take_apart, with_abbreviations
+from punc.text.marked_words import MarkedWords
+from punc.text.split_words import AUTO, SplitWords, keeps, take_apart, with_abbreviations
 from punc.text.word_parts import TokenReader
 from punc.tokens.tokenizer import Tokenizer, read_tokenizer
 from punc.transcripts.transcript import BLANKS_BETWEEN, Words

@@ -32,7 +32,7 @@ from punc.decoding.kaldi_groups import ALL, Group, ctm_groups, file_name, text_g
 from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_words
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript_formats import EMPTY, recording_paragraphs, subtitles
-from punc.text.marked_words import AUTO
+from punc.text.split_words import AUTO
 from punc.text.word_parts import SILENCE
 from punc.transcripts.ctm import CtmIndex
 from punc.transcripts.transcript import Words, words_of, write

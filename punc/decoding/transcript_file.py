@@ -17,7 +17,7 @@ from punc.decoding.marked_transcript import MarkedTranscript, Marker, unknown_wo
 from punc.decoding.options import DecodingOptions
 from punc.decoding.shipped import language_of
 from punc.decoding.transcript_formats import WRITERS
-from punc.text.marked_words import AUTO, KEEP, REPLACE
+from punc.text.split_words import AUTO, KEEP, REPLACE
 from punc.transcripts.languages import language_code
 from punc.transcripts.read import read_transcript
 from punc.transcripts.source import encoded

@@ -16,7 +16,7 @@ from punc.live.stream import decode_words
 from punc.live.words import LiveWriter, WordStream, open_stream
 from punc.text.casing import Casing
 from punc.text.characters import NO_BLANKS, CharacterReader
-from punc.text.marked_words import take_apart
+from punc.text.split_words import take_apart
 
 
 class Labels(NamedTuple):

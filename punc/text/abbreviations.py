@@ -109,7 +109,7 @@ class Abbreviations:
         return Dot(NEVER if kind != NUMBER and not MARKS.isdisjoint(rest) else kind, word, bare)
 
     def before_number(self, word: str) -> bool:
-        """Return whether a number after a word with a dot belongs to the word, as in `art. 5` (but `5 p.m. 300 came`)."""
+        """Return whether a number after a word with a dot belongs to the word: `art. 5`, but not `5 p.m. 300 came`."""
         dot = self.dot(word)
         return dot is None or dot.kind in (NEVER, NUMBER)
 

@@ -24,7 +24,8 @@ from punc.data.labels import LabelSet
 from punc.decoding.marked_transcript import MarkedTranscript, word_pauses
 from punc.decoding.transcript_formats import WRITERS
 from punc.text.casing import Casing
-from punc.text.marked_words import AUTO, KEEP, REPLACE, MarkedWords, take_apart
+from punc.text.marked_words import MarkedWords
+from punc.text.split_words import AUTO, KEEP, REPLACE, take_apart
 from punc.text.word_parts import SILENCE, TokenReader, is_hidden
 from punc.transcripts.read import read_transcript
 from punc.transcripts.source import encoded
