@@ -100,6 +100,12 @@ def content(path):
     return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
 
 
+def cells(text, row):
+    """Return the cells of the row whose first cell is `row`, in the tables of a Markdown page."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 def toy_labels(task, words, pauses):
     """Return labels that depend only on the word after the slot, the word before it, or the pause, as `task` says."""
     if task == "pause":
