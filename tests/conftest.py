@@ -58,22 +58,30 @@ def streaming_logits(model, tokens):
     yield from stream.close()
 
 
+def save_model(model, directory):
+    """Write all files from which `punc.models.base.load` reads a model."""
+    from punc.models.base import save
+    directory.mkdir(exist_ok=True)
+    model.tokenizer.write(directory)
+    model.labels.write(directory / "labels.txt")
+    save(model, directory / "final.pt")
+    return directory
+
+
 def random_model(directory, labels, words, name="t_lstm", options=None, std=None):
     """Write a model with random weights. The default is a T-LSTM whose output depends on many earlier words."""
     import torch
 
-    from punc.models.base import create, save
+    from punc.models.base import create
     directory.mkdir(exist_ok=True)
     (directory / "labels.txt").write_text(labels)
-    vocabulary = Vocabulary(["<unk>", "</s>", *words])
-    vocabulary.write(directory / "vocab")
     torch.manual_seed(1)
     sizes = {"embedding_dim": 5, "hidden_dim": 6, "init_range": 2.0} if name == "t_lstm" else {}
-    model = create(name, vocabulary, LabelSet.read(directory / "labels.txt"), sizes | (options or {}))
+    model = create(name, Vocabulary(["<unk>", "</s>", *words]), LabelSet.read(directory / "labels.txt"),
+                   sizes | (options or {}))
     for weight in model.parameters() if std else ():
         torch.nn.init.normal_(weight, std=std)
-    save(model, directory / "final.pt")
-    return directory
+    return save_model(model, directory)
 
 
 def piped(punctuate, model, data, *options):
@@ -90,6 +98,12 @@ def piped(punctuate, model, data, *options):
 
 def content(path):
     return {file.name: file.read_bytes() for file in path.iterdir()} if path.exists() else None
+
+
+def cells(text, row):
+    """Return the cells of the row whose first cell is `row`, in the tables of a Markdown page."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def toy_labels(task, words, pauses):

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 import torch
+from conftest import save_model
 
 from punc.base.errors import InputError
 from punc.bin.main import main
@@ -225,9 +226,7 @@ def test_decode_without_viterbi_takes_best_label_of_each_slot():
 def test_punctuate_writes_best_sequence(given, factor, viterbi, tmp_path):
     model, ids = make(), data_of([40]).ids
     words = [WORDS.tokens[i] for i in ids]
-    base.save(model, tmp_path / "final.pt")
-    model.vocabulary.write(tmp_path / "vocab")
-    model.labels.write(tmp_path / "labels.txt")
+    save_model(model, tmp_path)
     write_data_dir(tmp_path / "data", [Utterance("a", "a", words, None)])
     assert main(["punctuate", "--nj=1", *given, str(tmp_path), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
     factors = np.array([factor, 1, 1], np.float32) if factor else None

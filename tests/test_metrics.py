@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
@@ -399,6 +398,7 @@ def test_compare_runs_equal_units_is_welch_t_test():
     these, others = ([np.tile([wrong, SLOTS - wrong], (12, 1)) for wrong in side] for side in ([10, 14, 12], [20, 17]))
     found = compare_runs(these, others, wrong_share)["Err"]
     assert (found.this, found.other, found.difference) == pytest.approx((6, 9.25, -3.25))
+    from scipy import stats  # imported here, because it takes a second and only this test needs it
     welch = stats.ttest_ind([5, 7, 6], [10, 8.5], equal_var=False)
     assert found.p == pytest.approx(welch.pvalue)
     assert (found.low, found.high) == pytest.approx(tuple(welch.confidence_interval()))

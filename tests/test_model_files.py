@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 import torch
+from conftest import save_model
 
 from punc.base.errors import InputError
 from punc.data.labels import Label, LabelSet
@@ -22,11 +23,7 @@ VOCABULARY = Vocabulary(["<unk>", "</s>", *"abcdefgh"])
 
 @pytest.fixture
 def directory(tmp_path):
-    model = base.create("t_lstm", VOCABULARY, LABELS, {"embedding_dim": 8, "hidden_dim": 16})
-    base.save(model, tmp_path / "final.pt")
-    VOCABULARY.write(tmp_path / "vocab")
-    LABELS.write(tmp_path / "labels.txt")
-    return tmp_path
+    return save_model(base.create("t_lstm", VOCABULARY, LABELS, {"embedding_dim": 8, "hidden_dim": 16}), tmp_path)
 
 
 def refused(directory):

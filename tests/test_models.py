@@ -12,7 +12,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import torch
-from conftest import streaming_logits
+from conftest import save_model, streaming_logits
 from equations import lstm, sigmoid, softmax
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -86,12 +86,6 @@ def characters(lengths, seed=0):
     return data._replace(pauses=None)
 
 
-def write(model, directory):
-    base.save(model, directory / "final.pt")
-    model.vocabulary.write(directory / "vocab")
-    model.labels.write(directory / "labels.txt")
-
-
 # Each model without pauses, and with pauses if it can read them.
 WITH_PAUSES = [(name, {option: True for option in ("pauses",) if option in base.option_defaults(name)})
                for name in NAMES]
@@ -134,12 +128,12 @@ def test_model_learns_from_words_and_pauses(name, task, text_model, toy_store, t
 @pytest.mark.parametrize(("name", "inputs"), PAUSES)
 def test_load_gives_same_posteriors(name, inputs, text_model, tmp_path):
     model, data = make(name, text_model, **WITHOUT | inputs), data_of([40, 3])
-    write(model, tmp_path)
+    save_model(model, tmp_path)
     loaded = base.load(tmp_path)
     assert np.array_equal(log_posteriors(loaded, data), log_posteriors(model, data))
     assert type(loaded) is type(model)
     assert (loaded.vocabulary.tokens, loaded.labels) == (VOCABULARY.tokens, LABELS)
-    write(loaded, tmp_path)
+    save_model(loaded, tmp_path)
     assert np.array_equal(log_posteriors(base.load(tmp_path), data), log_posteriors(model, data))
 
 
@@ -330,7 +324,7 @@ def test_t_lstm_matches_equations(pauses):
 @pytest.mark.parametrize("pauses", [False, True])
 @pytest.mark.parametrize("text_pauses", [False, True])
 def test_ta_lstm_matches_equations(pauses, text_pauses, tmp_path):
-    write(make("t_lstm", "", pauses=text_pauses), tmp_path)
+    save_model(make("t_lstm", "", pauses=text_pauses), tmp_path)
     model, data = make("ta_lstm", tmp_path, pauses=pauses), data_of([40])
     expected = by_the_equations(model.state_dict(), data.ids, data.pauses, text_pauses, True, pauses)
     np.testing.assert_allclose(np.exp(log_posteriors(model, data)), expected, rtol=0, atol=1e-5)
@@ -350,7 +344,7 @@ def test_t_lstm_and_ta_lstm_have_number_of_weights_of_the_paper(tmp_path):
         assert size(model) == 1002 * 100 + 4 * 100 * (100 + pauses) + blocks + 3 * 100
         assert not [name for name, _ in model.named_parameters() if "bias" in name]
         assert max(float(weight.detach().abs().max()) for weight in model.parameters()) <= 0.005
-    write(base.create("t_lstm", vocabulary, LABELS, {}), tmp_path)
+    save_model(base.create("t_lstm", vocabulary, LABELS, {}), tmp_path)
     for pauses, inputs in ((True, 101), (False, 100)):
         model = base.create("ta_lstm", vocabulary, LABELS, {"text_model": str(tmp_path), "pauses": pauses})
         assert model.lstm.input_weight.shape == (inputs, 400)
@@ -384,7 +378,7 @@ def test_ta_lstm_invalid_first_stages(case, message, text_model, tmp_path):
         shutil.copytree(text_model, tmp_path, dirs_exist_ok=True)
         vocabulary = Vocabulary([*VOCABULARY.tokens[:-2], "h", "g"])
     if case == "kind":
-        write(make("ta_lstm", text_model), tmp_path)
+        save_model(make("ta_lstm", text_model), tmp_path)
     with pytest.raises(InputError) as error:
         base.create("ta_lstm", vocabulary, LABELS, {"text_model": "" if case == "none" else str(tmp_path)})
     assert str(error.value) == message.replace("DIR", str(tmp_path))
@@ -467,7 +461,7 @@ def test_word_vectors_are_saved_with_the_model(name, tmp_path):
     expected = torch.tensor([[0, 0], [0, 0], *([(i - 3.5) / 5.25 ** .5, 0] for i in range(8))])
     torch.testing.assert_close(model.input.vectors.weight.detach(), expected)
     assert "input.vectors.weight" not in [name for name, weight in model.named_parameters() if weight.requires_grad]
-    write(model, tmp_path)
+    save_model(model, tmp_path)
     path.unlink()
     loaded = base.load(tmp_path)
     assert torch.equal(loaded.input.vectors.weight, model.input.vectors.weight)

@@ -2,11 +2,12 @@
 
 import json
 import shutil
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 import torch
-from conftest import LABELS, toy_utterances
+from conftest import LABELS, save_model, toy_utterances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_encoder import KINDS, make_encoder
@@ -23,7 +24,8 @@ from punc.training.optim import Optimizer
 from punc.training.options import TrainingOptions
 from punc.training.train import train
 
-pytest.importorskip("transformers")
+# `importorskip` would import transformers in each process that collects the tests.
+pytestmark = pytest.mark.skipif(not find_spec("transformers"), reason="no transformers (the extra encoder)")
 torch.set_num_threads(1)
 SMALL = {"window": 24, "overlap": 4, "dropout": 0.0, "attention_dropout": 0.0}
 TRAINING = {"optimizer": "adamw", "learning_rate": 0.01, "epsilon": 1e-8, "batch_size": 8, "chunk_size": 20,
@@ -64,13 +66,6 @@ def learn(stores, place, out, kind, task, model="encoder", training=None, **opti
 def right(model, data):
     slots = data.labels >= 0
     return (log_posteriors(model, data).argmax(axis=1) == data.labels)[slots].mean()
-
-
-def write(model, directory):
-    directory.mkdir()
-    base.save(model, directory / "final.pt")
-    model.tokenizer.write(directory)
-    model.labels.write(directory / "labels.txt")
 
 
 def posteriors(packed, tokens):
@@ -152,7 +147,7 @@ def test_encoder_is_packed(stores, place, kind, tmp_path):
     pytest.importorskip("onnx")
     from punc.decoding.pack import pack
     model = create(stores, place, kind, dropout=0.1, pauses=kind == "bert")
-    write(model, tmp_path / "exp")
+    save_model(model, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "onnx")
     assert (tmp_path / "onnx/tokenizer.json").is_file()
     data = Store(stores(kind)).set("dev_before")
@@ -177,7 +172,7 @@ def test_encoder_is_packed_with_products_in_int8(stores, place, tmp_path, capfd)
     with torch.no_grad():  # random weights, because the exporter merges equal ones, such as a new model's biases
         for weight in model.parameters():
             weight += 0.02 * torch.randn_like(weight)
-    write(model, tmp_path / "exp")
+    save_model(model, tmp_path / "exp")
     assert main(["pack", "--int8", "true", str(tmp_path / "exp"), str(tmp_path / "int8")]) == 0
     assert capfd.readouterr().err.strip().endswith("the same labels before products are computed in int8")
     file = onnx.load(tmp_path / "int8/model.onnx")
@@ -282,10 +277,8 @@ def test_encoder_of_other_pieces_or_kinds(stores, place, tmp_path):
 
 def test_load_huge_encoder_is_refused(stores, place, tmp_path):
     model = create(stores, place, "bert")
-    model.tokenizer.write(tmp_path)
-    model.labels.write(tmp_path / "labels.txt")
     model.spec["options"]["encoder"]["config"]["intermediate_size"] = 10**9
-    base.save(model, tmp_path / "final.pt")
+    save_model(model, tmp_path)
     with pytest.raises(InputError, match="its weights do not match its spec"):
         base.load(tmp_path)
 
@@ -293,10 +286,8 @@ def test_load_huge_encoder_is_refused(stores, place, tmp_path):
 @pytest.mark.parametrize("start", ["x", [0.5], [-1], [10**5]])
 def test_load_encoder_with_other_special_pieces(stores, place, tmp_path, start):
     model = create(stores, place, "bert")
-    model.tokenizer.write(tmp_path)
-    model.labels.write(tmp_path / "labels.txt")
     model.spec["options"]["encoder"]["start"] = start
-    base.save(model, tmp_path / "final.pt")
+    save_model(model, tmp_path)
     with pytest.raises(InputError, match=r"final.pt: the tokenizer has special pieces that the encoder does not have; "
                                          "use the"):
         base.load(tmp_path)

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import cells
 
 from punc.base.errors import InputError
 from punc.bin import results
@@ -127,11 +128,6 @@ def page_data():
 
 
 PUBLISHED = [Published("A", "ref", "overall.F1", 58, "X 2001"), Published("D", "ref", "overall.F1", 70.5, "Y 2002")]
-
-
-def cells(text, row):
-    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
-    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def test_render_main_page():

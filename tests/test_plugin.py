@@ -10,12 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import torch
+from conftest import random_model
 
-from punc.data.labels import LabelSet
 from punc.decoding.pack import pack
-from punc.models.base import create, save
-from punc.tokens.vocabulary import Vocabulary
 
 ROOT = Path(__file__).parents[1]
 LABELS = "O w\nCOMMA w, ,\nPERIOD w. . !\nQUESTION w? ?\n"
@@ -26,14 +23,7 @@ SEGMENTS = {"ann-r1-1": ("r1", 0.5, 6.0), "ann-r1-3": ("r1", 12.0, 15.0), "bob-r
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory):
-    place = tmp_path_factory.mktemp("punc-model")
-    (place / "labels.txt").write_text(LABELS)
-    vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
-    vocabulary.write(place / "vocab")
-    torch.manual_seed(2)
-    options = {"embedding_dim": 4, "hidden_dim": 5, "init_range": 2.0, "pauses": True}
-    save(create("t_lstm", vocabulary, labels, options), place / "final.pt")
-    return place
+    return random_model(tmp_path_factory.mktemp("punc-model"), LABELS, WORDS, options={"pauses": True})
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +107,8 @@ def outputs(place):
     return {name: content for name, content in files(place).items() if not name.startswith(("log/", ".written"))}
 
 
-def test_plugin_ctm_of_recordings(recipe, unpacked):
-    """The model is not packed. Words remain in lower case, because no label has a capital."""
-    (recipe.parent / "model").unlink()
-    (recipe.parent / "model").symlink_to(unpacked)
+def test_plugin_ctm_of_recordings(recipe):
+    """Words remain in lower case, because no label has a capital."""
     ctm = recipe / "exp/tri3/decode_test/score_10/test.ctm"
     result = line(recipe, documented("punc/punctuate_ctm.sh"))
     assert result.stderr == "transcripts/test: ctm srt text txt vtt\n"
@@ -148,7 +136,10 @@ def test_plugin_ctm_of_recordings(recipe, unpacked):
         assert "# Ended (code 0) at " in log
 
 
-def test_plugin_decode_directory(recipe):
+def test_plugin_decode_directory(recipe, unpacked):
+    """The model is not packed."""
+    (recipe.parent / "model").unlink()
+    (recipe.parent / "model").symlink_to(unpacked)
     command, out = documented("punc/punctuate_decode.sh"), recipe / "transcripts/test"
     result = line(recipe, command.replace("--nj 4", "--nj 1 --scale PERIOD=1e30"))
     assert result.returncode == 0

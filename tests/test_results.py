@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import cells
 from experiment import LOG as TRAINED
 
 from punc.base.errors import InputError
@@ -165,11 +166,6 @@ def results(*options):
 def files():
     written = [*Path("exp").glob("RESULTS.*"), *Path("exp/results").glob("*")]
     return {str(path): path.read_bytes() for path in written}
-
-
-def cells(text, row):
-    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
-    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def test_results_tsv_has_every_figure_once_in_order(toys, capsys):

@@ -21,6 +21,7 @@ from punc.base.errors import InputError
 from punc.bin.main import main
 from punc.data.datadir import Utterance, write_data_dir
 from punc.data.labels import Label, LabelSet
+from punc.decoding.pack import pack
 from punc.live.input import End, LiveWord
 from punc.live.session import LiveOptions
 from punc.live.streaming import LiveFormat, LiveReader, punctuate_lines, punctuate_streaming
@@ -36,6 +37,14 @@ PUNCTUATE = [*PUNC, "punctuate"]
 @pytest.fixture(scope="module")
 def exp(tmp_path_factory):
     return random_model(tmp_path_factory.mktemp("streaming"), LABELS, WORDS)
+
+
+@pytest.fixture(scope="module")
+def packed(exp, tmp_path_factory):
+    """Pack the model, so that commands start faster."""
+    place = tmp_path_factory.mktemp("packed") / "model"
+    pack(exp, place)
+    return place
 
 
 class Whole(NeuralModel):
@@ -54,14 +63,14 @@ def punctuated(model, data, scale=None, options=None, form=None):
     return piped(punctuate_streaming, model, data, scale, None, options, form).decode()
 
 
-def test_streaming_labels_are_those_of_a_data_directory(exp, tmp_path):
+def test_streaming_labels_are_those_of_a_data_directory(packed, tmp_path):
     words = np.random.default_rng(3).choice([*WORDS, "new", "日本"], 400).tolist()
     write_data_dir(tmp_path / "data", [Utterance("a", "a", words[:300]), Utterance("b", "b", words[300:])])
-    assert main(["punctuate", "--scale=O=0.7", str(exp), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
+    assert main(["punctuate", "--scale=O=0.7", str(packed), str(tmp_path / "data"), str(tmp_path / "out")]) == 0
     expected = [line.split(" ", 1)[1] for line in (tmp_path / "out/text_punct").read_text().splitlines()]
     assert len({line[-1] for line in " ".join(expected).split()} & set(",.?")) > 1
     text = "\n \n" + " \n".join(words[:300]) + "\n\n\r\n" + "\t".join(words[300:])
-    command = [*PUNCTUATE, "--scale=O=0.7", exp, "-"]
+    command = [*PUNCTUATE, "--scale=O=0.7", packed, "-"]
     result = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
     assert result.stdout.decode().splitlines() == expected
     assert result.stderr == b""
@@ -79,8 +88,8 @@ def test_streaming_words_in_square_brackets_are_all_written(exp, tag, text):
         assert written.replace(f" {tag}", "") == punctuated(load(exp), text.replace(f" {tag}", "").encode())
 
 
-def test_streaming_writes_each_word_when_the_next_arrives(exp):
-    process = subprocess.Popen([*PUNCTUATE, exp, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+def test_streaming_writes_each_word_when_the_next_arrives(packed):
+    process = subprocess.Popen([*PUNCTUATE, packed, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     try:
         written = b""
         for i, word in enumerate(WORDS[:20]):

@@ -3,10 +3,12 @@ after its last piece.
 """
 
 import json
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_encoder import KINDS, make_encoder
 
 from punc.base.errors import InputError
 from punc.data.datadir import Utterance, write_data_dir
@@ -14,9 +16,7 @@ from punc.tokens.store import Store, make_store
 from punc.tokens.tokenizers.encoder import FIRST, EncoderTokenizer
 from punc.tokens.vocabulary import SPECIALS, Vocabulary
 
-pytest.importorskip("transformers")
-from tiny_encoder import KINDS, make_encoder
-
+pytestmark = pytest.mark.skipif(not find_spec("transformers"), reason="no transformers (the extra encoder)")
 WORDS = st.lists(st.text("abcdefgh日é'\u200b", min_size=1, max_size=6), max_size=12)
 
 

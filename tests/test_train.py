@@ -1,6 +1,7 @@
 """Training learns, is repeatable bit for bit, and reaches the same model if it is killed and continued."""
 
 import contextlib
+import functools
 import importlib
 import os
 import re
@@ -97,6 +98,12 @@ def same(a, b):
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
+@pytest.fixture(scope="module")
+def whole(toy_store, tmp_path_factory):
+    """Return a function that trains like `run`, without an interruption. It trains each run only once."""
+    return functools.cache(lambda name, **changes: run(toy_store, tmp_path_factory.mktemp("whole"), name, **changes))
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_train_learns(name, toy_store, tmp_path, both_ways, capsys):
     model, options, settings = RUNS[name]
@@ -114,17 +121,9 @@ def test_train_learns(name, toy_store, tmp_path, both_ways, capsys):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways):
-    one, two, other = (run(toy_store, tmp_path / n, name, epochs=1, seed=seed) for n, seed in (("1", 1), ("2", 1),
-                                                                                              ("3", 2)))
-    assert same(one, two)
-    assert not same(one, other)
-
-
-@pytest.fixture(scope="module")
-def plain_weights():
-    """Return a cache for the weights that each run has after one epoch with unchanged options."""
-    return {}
+def test_train_same_seed_gives_the_same_model(name, toy_store, tmp_path, both_ways, whole):
+    assert same(whole(name, epochs=1), run(toy_store, tmp_path / "1", name, epochs=1, seed=1))
+    assert not same(whole(name, epochs=1), run(toy_store, tmp_path / "2", name, epochs=1, seed=2))
 
 
 @pytest.mark.parametrize(("name", "change"), [
@@ -138,10 +137,8 @@ def plain_weights():
     ("stateful-chunks", {"chunk_size": 15}), ("stateful-chunks", {"context": 3}), ("stateful-chunks", {"parts": 2}),
     ("whole-chunks", {"chunk_size": 15}), ("whole-chunks", {"context": 3}),
 ])
-def test_train_uses_every_option(name, change, toy_store, tmp_path, both_ways, plain_weights):
-    if name not in plain_weights:
-        plain_weights[name] = run(toy_store, tmp_path / "plain", name, epochs=1)
-    assert not same(plain_weights[name], run(toy_store, tmp_path / "changed", name, **{"epochs": 1} | change))
+def test_train_uses_every_option(name, change, toy_store, tmp_path, both_ways, whole):
+    assert not same(whole(name, epochs=1), run(toy_store, tmp_path, name, **{"epochs": 1} | change))
 
 
 def test_train_bfloat16_falls_back_to_float32(toy_store, tmp_path, both_ways, capsys, monkeypatch):
@@ -271,8 +268,7 @@ def test_train_more_parts_than_batches_is_an_error(name, toy_store, tmp_path):
 
 def run_two_epochs(store, directory, name):
     """Train for two epochs of only a few batches. The model need not be good."""
-    fewer = {"batch_size": 8} if name == "parts" else {}
-    return run(store, directory, name, epochs=2, **fewer)
+    return run(store, directory, name, epochs=2, bptt=20, **({"batch_size": 10} if name == "parts" else {}))
 
 
 def count_and_kill(monkeypatch, moment):
@@ -565,9 +561,9 @@ def test_train_loss_not_finite_is_an_error(toy_store, tmp_path, both_ways, monke
 @pytest.mark.parametrize(("poison", "said"), [
     ("loss", "the loss of step 7 is nan"), ("gradient", "the loss of step 8 is nan"),
     ("last gradient", r"\S+ has weights that are NaN or infinite")])
-def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, poison, said):
+def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monkeypatch, whole, poison, said):
     """The loss or a gradient becomes NaN in epoch 2. After the cause is fixed, the run continues with epoch 2."""
-    whole = run(toy_store, tmp_path / "whole", "stateful")
+    whole_weights = whole("stateful")
     loss, steps = NeuralModel.loss, 0
 
     def counted(model, logits, labels):
@@ -587,7 +583,7 @@ def test_train_that_diverges_keeps_the_last_good_epoch(toy_store, tmp_path, monk
         run(toy_store, tmp_path / "exp", "stateful")
     assert read_checkpoint(tmp_path / "exp/progress.pt", state.FORMAT)["progress"][1] == 1
     poisoned = 0
-    assert same(run(toy_store, tmp_path / "exp", "stateful"), whole)
+    assert same(run(toy_store, tmp_path / "exp", "stateful"), whole_weights)
 
 
 @pytest.fixture(scope="module")
@@ -596,7 +592,7 @@ def long_words(tmp_path_factory):
     of the next word."""
     place, rng = tmp_path_factory.mktemp("long"), np.random.default_rng(7)
     (place / "labels.txt").write_text("O w\nCOMMA w,\nPERIOD w.\n")
-    words = ["".join(rng.choice(list("ab"), 7)) for _ in range(150)]
+    words = ["".join(rng.choice(list("ab"), 7)) for _ in range(75)]
     labels = ["PERIOD" if word[0] == "a" else "O" for word in [*words[1:], "b"]]
     write_data_dir(place / "d", [Utterance("s", "s", words, labels)])
     make_store(place / "store", [place / "d"], place / "labels.txt", token_type="char", nj=1)
@@ -606,7 +602,7 @@ def long_words(tmp_path_factory):
 @pytest.mark.parametrize("batching", ["stateful", "chunks"])
 def test_train_batches_without_slots_are_read_but_have_no_loss(long_words, tmp_path, capsys, batching):
     options = TrainingOptions(train_set="d", dev_set="d", batching=batching, batch_size=2, bptt=5, chunk_size=6,
-                              context=9, optimizer="adam", learning_rate=0.03, epochs=4, threads=1)
+                              context=9, optimizer="adam", learning_rate=0.06, epochs=2, threads=1)
     train(long_words, tmp_path, "t_lstm", SMALL | {"pauses": True}, options)
     losses = [float(line.split(" loss ")[1].split(",")[0]) for line in capsys.readouterr().err.splitlines()
               if line.startswith("epoch")]

@@ -8,21 +8,21 @@ import subprocess
 import numpy as np
 import pytest
 import torch
-from conftest import PUNC
+from conftest import PUNC, random_model, save_model
 from transcript_files import MAKERS
 
 from punc.base.errors import InputError
 from punc.base.jobs import Share
 from punc.bin.main import main
 from punc.data.datadir import DataDir, Utterance, write_data_dir
-from punc.data.labels import LabelSet
+from punc.data.labels import Label, LabelSet
 from punc.decoding.kaldi_groups import ALL, ctm_groups, text_groups
 from punc.decoding.marked_ctm import write_marked_ctm
 from punc.decoding.marked_transcript import word_pauses
 from punc.decoding.options import DecodingOptions
 from punc.decoding.transcript import join_transcripts, transcript
 from punc.decoding.transcript_formats import WRITERS
-from punc.models.base import create, save
+from punc.models.base import create
 from punc.text.characters import CLASSES
 from punc.text.split_words import take_apart
 from punc.text.word_parts import TokenReader
@@ -39,14 +39,8 @@ SEGMENTS = [("a-1", "r1", 0.0, 5.0), ("a-2", "r1", 10.0, 15.0), ("b-1", "r1", 5.
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    place = tmp_path_factory.mktemp("model")
-    (place / "labels.txt").write_text("O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n")
-    vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
-    vocabulary.write(place / "vocab")
-    torch.manual_seed(2)
-    options = {"embedding_dim": 4, "hidden_dim": 5, "init_range": 2.0, "pauses": True}
-    save(create("t_lstm", vocabulary, labels, options), place / "final.pt")
-    return place
+    return random_model(tmp_path_factory.mktemp("model"), "O w\nCOMMA w, ,\nPERIOD w. .\nQUESTION w? ?\n", WORDS,
+                        options={"pauses": True})
 
 
 def rows(in_recording):
@@ -164,13 +158,8 @@ def test_files_of_others_in_the_directory_stay(model, data, tmp_path):
 
 
 def test_transcript_sentences_begin_with_capitals_whatever_the_labels(data, tmp_path):
-    place = tmp_path / "cased"
-    place.mkdir()
-    (place / "labels.txt").write_text("O w\nCAP W\nPERIOD w.\n")
-    vocabulary, labels = Vocabulary(["<unk>", "</s>", *WORDS]), LabelSet.read(place / "labels.txt")
-    vocabulary.write(place / "vocab")
-    save(create("t_lstm", vocabulary, labels, {"embedding_dim": 4, "hidden_dim": 5}), place / "final.pt")
-    found = run(place, data, tmp_path / "out", ctm=str(tmp_path / "ctm_rec"), scale="PERIOD=1e30")
+    cased = random_model(tmp_path / "cased", "O w\nCAP W\nPERIOD w.\n", WORDS)
+    found = run(cased, data, tmp_path / "out", ctm=str(tmp_path / "ctm_rec"), scale="PERIOD=1e30")
     assert found["text"].split()[1].islower(), "`text` follows the labels"
     assert found["txt/r2.txt"].split()[0][0] == "W"
     assert all(word[0] == "W" for word in found["txt/r2.txt"].split()), "a point after each word"
@@ -474,12 +463,10 @@ def test_same_format_only_marks_and_capitals_change(name, every_format, tmp_path
 @pytest.fixture(scope="module")
 def japanese(tmp_path_factory):
     """Make a character model that writes 。 after す, and 、 after は and after Latin words."""
-    place = tmp_path_factory.mktemp("japanese")
-    (place / "labels.txt").write_text("O w\nCOMMA w、 、\nPERIOD w。 。\n")
-    vocabulary, labels = Vocabulary(["<unk>", "</s>", *CLASSES, "は", "す", "で"]), LabelSet.read(place / "labels.txt")
-    tokenizer = ClassTokenizer(vocabulary)
-    tokenizer.write(place)
-    network = create("fc_lstm", vocabulary, labels, {"ahead": 0, "embedding_dim": 3, "hidden_dim": 3}, tokenizer)
+    labels = LabelSet((Label("O", "w"), Label("COMMA", "w、", ("、",)), Label("PERIOD", "w。", ("。",))))
+    vocabulary = Vocabulary(["<unk>", "</s>", *CLASSES, "は", "す", "で"])
+    network = create("fc_lstm", vocabulary, labels, {"ahead": 0, "embedding_dim": 3, "hidden_dim": 3},
+                     ClassTokenizer(vocabulary))
     # The label of each token, one-hot. All other weights only pass the label on.
     by_token = torch.eye(3)[[0, 0, 1, 0, 1, 2, 0]]
     none, gates = torch.zeros(3, 3), torch.tensor([20.0, -20, 0, 20]).repeat_interleave(3)
@@ -488,8 +475,7 @@ def japanese(tmp_path_factory):
                "lstms.lstm.bias_hh_l0": torch.zeros(12), "output.weight": 9 * torch.eye(3),
                "output.bias": torch.zeros(3)}
     network.load_state_dict(weights)
-    save(network, place / "final.pt")
-    return place
+    return save_model(network, tmp_path_factory.mktemp("japanese"))
 
 
 QUOTED = json.dumps({"text": "「今日は」 です、", "segments": [

@@ -1,10 +1,9 @@
 """`punc train`: train a model on a store."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
-from punc.base.options import OptionParser
+from punc.base.options import OptionParser, from_args
 from punc.models.base import model_class, names, option_defaults
 from punc.training.options import GROUPS, TrainingOptions
 from punc.training.train import architecture, train
@@ -35,7 +34,6 @@ def main(arguments: Sequence[str]) -> None:
     values: Mapping[str, Any] = {}
     if initial and not model:
         model, values = architecture(initial)
-    args = vars(options(model, values).parse(arguments))
-    model_options = {name: args[name] for name in (option_defaults(model) if model else ())}
-    training = TrainingOptions(**{field.name: args[field.name] for field in fields(TrainingOptions)})
-    train(args["store"], args["exp"], args["model"], model_options, training)
+    args = options(model, values).parse(arguments)
+    model_options = {name: getattr(args, name) for name in (option_defaults(model) if model else ())}
+    train(args.store, args.exp, args.model, model_options, from_args(TrainingOptions, args))

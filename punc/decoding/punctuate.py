@@ -22,7 +22,7 @@ import numpy as np
 from kaldiio.matio import write_array
 
 from punc.base.errors import InputError
-from punc.base.files import check_outputs, decode_line, open_input
+from punc.base.files import check_outputs, decoded_lines
 from punc.base.jobs import Part, Share, concatenate
 from punc.base.log import progress_bar
 from punc.base.parallel import map_ordered
@@ -196,7 +196,6 @@ class PunctuatedText:
             begin += len(utterance.words)
         return starts
 
-
     def _write_matrix(self, key: str, matrix: np.ndarray) -> None:
         """Append posteriors to the archive. An empty matrix is written as 0 × 0, because Kaldi has no 0 × L matrix."""
         ark, index = self._posteriors
@@ -252,8 +251,7 @@ def _join_index(parts: Sequence[Path], tmp: Path, name: str, archive: str) -> No
     with open(tmp / f"{name}.scp", "wb") as out:
         for part in parts:
             index = part / f"{name}.scp"
-            with open_input(index) as file:
-                for number, line in enumerate(file, 1):
-                    key, _, place = decode_line(line, index, number).partition(" ")
-                    out.write(f"{key} {archive}:{begin + parse_location(place, index, number)[1]}\n".encode())
+            for number, line in decoded_lines(index):
+                key, _, place = line.partition(" ")
+                out.write(f"{key} {archive}:{begin + parse_location(place, index, number)[1]}\n".encode())
             begin += (part / f"{name}.ark").stat().st_size
