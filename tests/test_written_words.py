@@ -211,13 +211,13 @@ def test_write_auto_changes_nothing_in_a_text_with_marks(text, data):
 def test_write_auto_adds_what_is_missing():
     turn = "Hello, you. Fine, yes. No. a b"
     assert write(turn, "O O O O CAP CAP PERIOD", marks="auto", sentences=True) == "Hello, you. Fine, yes. No. a b."
-    texts = f"{turn} c d".split()
-    turns = np.array([word == "c" for word in texts])
+    texts = f"{turn} so do".split()
+    turns = np.array([word == "so" for word in texts])
     words = take_apart(texts, TokenReader(), np.zeros(len(texts), np.int64), turns, np.zeros(len(texts), np.int64))
     labels = np.array([0, 0, 0, 0, 0, 0, 4, 3, 4])
     marked = MarkedWords(CASED, Casing(CASED, {}), "auto", sentences=True).write(words, labels)[0]
-    assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. C, d."
-    assert write("a b c d", "CAP_COMMA O O PERIOD", marks="auto") == "A, b c d."
+    assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. So, do."
+    assert write("so we go on", "CAP_COMMA O O PERIOD", marks="auto") == "So, we go on."
 
 
 def test_write_auto_does_not_count_the_points_of_abbreviations_and_numbers():
@@ -233,6 +233,15 @@ def test_write_auto_restores_the_capitals_of_a_text_with_marks_that_has_none():
         assert write(text, "CAP CAP O CAP_PERIOD CAP O", marks="auto", sentences=True) == "Hello, I am Ann. Are you?"
     assert write("well, so we go. yes.", "CAP_PERIOD CAP CAP O O", marks="auto", sentences=True) == (
         "Well, so We go. Yes."), "so is not the beginning of a sentence"
+
+
+@pytest.mark.parametrize(("text", "labels", "expected"), [
+    ("the b b c's and", "CAP O COMMA PERIOD O", "The B B C's. and"), ("a u s man", "O COMMA O O", "a U S man"),
+    ("no u k", "O CAP_COMMA O", "no U K"), ("c i a", "O COMMA O", "c i, a"),
+    ("at ten a m i i", "O O O PERIOD CAP_COMMA CAP", "at ten a m. I, I"),
+    ("the u s so u", "O O O O O", "the U S so u")])
+def test_write_spelled_letters(text, labels, expected):
+    assert write(text, labels) == expected
 
 
 WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ USUAL_RATE = 0.13  # marks per word in English speech
 LONG = 60  # words; in a text with marks, a longer run without marks counts as unpunctuated
 INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 SPACED = (2, 3)  # how many letters an abbreviation written with spaces may have
+LETTER = re.compile(r"[^\W\d_](?:['’]s)?")
+LETTER_WORDS = "aeioy"  # letters that are words, too: a, I; Spanish e, o, y
 NO_OPENING = str.maketrans("", "", "¿¡")  # removes marks before words
 
 
@@ -136,6 +138,8 @@ class MarkedWords:
             stays = (complete if self._marks == AUTO else kept) & _has_capitals(words)
             self._keep(words, labels, kept, complete, stays)
         self._join_abbreviations(words, labels)
+        if self.label_set.cased:
+            self._spell(words, labels, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
@@ -207,6 +211,24 @@ class MarkedWords:
                     label = self.label_set[int(labels[part][-1])]
                     last = self.label_set.index(self.label_set.reading(label.marks)) if kind != NEVER else 0
                     labels[part] = [*[0] * (size - 1), last]
+
+    def _spell(self, words: SplitWords, labels: np.ndarray, stays: np.ndarray) -> None:
+        """Give two or more spelled letters, such as `u s` and `b b c's`, capitals, and remove the marks between them.
+        Letters that are words do not count at either end, as in `a u s company` and `ten a m i think`."""
+        single = words.of([token.kind == WORD and token.marks == "" and LETTER.fullmatch(token.core) is not None
+                           for token in words.tokens]) & ~stays
+        starts = starts_of_runs(single, words.streams, np.cumsum(words.turns))
+        for begin, end in pairwise([*np.flatnonzero(starts).tolist(), len(single)]):
+            if not single[begin] or end - begin < 2:
+                continue
+            letters = "".join(words.tokens[code].core[0].lower() for code in words.codes[begin:end].tolist())
+            first, last = len(letters) - len(letters.lstrip(LETTER_WORDS)), len(letters.rstrip(LETTER_WORDS))
+            if last - first < 2:
+                continue
+            for i in range(begin + first, begin + last):
+                label = self.label_set[int(labels[i])]
+                marks = label.marks if label.mark and i == begin + last - 1 else ()
+                labels[i] = self.label_set.index(self.label_set.reading(marks, True, label.opening))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,
