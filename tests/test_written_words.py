@@ -142,6 +142,8 @@ SPANISH = LabelSet((*CASED, Label("OPEN", "¿w"), Label("CAP_OPEN", "¿W"), Labe
     ("hola cómo estás", "CAP_COMMA OPEN QUESTION", "Hola, ¿cómo estás?"),
     ('"qué" y el iphone', "CAP_OPEN_QUESTION CAP O CAP_OPEN_QUESTION", '"¿Qué"? Y el ¿iPhone?'),
     ("¿cómo ¡y", "CAP_OPEN OPEN", "¿Cómo ¿y"),
+    ("hola qué tal bien y tú", "CAP_COMMA CAP_OPEN PERIOD CAP CAP_OPEN PERIOD", "Hola, ¿qué tal? Bien ¿y tú?"),
+    ("[risas] qué tal ana", "CAP_OPEN COMMA CAP_PERIOD", "[risas] ¿Qué tal, Ana?"),
     ("¿vienes? ¡no!", "CAP_PERIOD CAP_PERIOD", "Vienes. No.")])
 def test_marks_before_a_word_are_written_once(text, labels, expected):
     assert write(text, labels, SPANISH, {"iphone": "iPhone", "Iphone": "iPhone"}) == expected

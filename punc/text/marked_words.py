@@ -12,6 +12,7 @@ from punc.base.runs import next_of, previous_of, starts_of_runs
 from punc.data.labels import Label, LabelSet, with_capital
 from punc.text.abbreviations import NEVER, shipped
 from punc.text.casing import Casing
+from punc.text.openings import pair_openings
 from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token, TokenReader, tagged
 
 KEEP, REPLACE, AUTO = "keep", "replace", "auto"  # what happens to existing marks (see `keeps`)
@@ -140,6 +141,10 @@ class MarkedWords:
         self._join_abbreviations(words, labels)
         if self.label_set.cased:
             self._spell(words, labels, stays)
+        if self._opens:
+            read = np.flatnonzero(words.counts)
+            begins = starts_of_runs(words.streams[read], np.cumsum(words.turns)[read])
+            labels[read] = pair_openings(labels[read], self.label_set, begins, kept[read])
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
