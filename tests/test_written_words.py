@@ -56,6 +56,7 @@ READER = TokenReader()
     ("%HESITATION.", TAG, ("", "%HESITATION", "", ".", ""), ""),
     ("++noise++", TAG, ("", "++noise++", "", "", ""), ""),
     ("#00:00:05-2#", TAG, ("", "#00:00:05-2#", "", "", ""), ""),
+    ("（笑）。", TAG, ("", "（笑）", "", "。", ""), ""),
     ("<eps>", SILENCE, ("", "<eps>", "", "", ""), ""),
     (",", MARK, ("", ",", "", "", ""), ""),
     ("...", MARK, ("", "...", "", "", ""), ""),
@@ -88,7 +89,8 @@ def test_token_keeps_case_for_models_that_read_it():
     ("a (DOOR SLAMS) b", "0110"), ("( clock ticking ) b", "11110"), ("a (I think so) b", "00000"),
     ("*door slams* a", "110"),
     ("♪ la la ♪ a", "11110"), ("# la la # 1", "11110"), ("♪la la♪", "11"), ("# a b", "000"), ("[a [b c] d", "0110"),
-    ("(A (B C) d", "0110"), ("#00:05-2# a b #00:09-1#", "0000"), ("♪♪ a b ♪♪ c", "11110")])
+    ("(A (B C) d", "0110"), ("#00:05-2# a b #00:09-1#", "0000"), ("♪♪ a b ♪♪ c", "11110"),
+    ("は （拍 手） 【音 楽】 (音 楽)", "0111111")])
 def test_tagged_words_that_are_not_speech(text, inside):
     words = text.split()
     assert "".join(map(str, tagged(words, np.zeros(len(words))).astype(int))) == inside
