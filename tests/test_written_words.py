@@ -61,6 +61,7 @@ READER = TokenReader()
     ("%HESITATION.", TAG, ("", "%HESITATION", "", ".", ""), ""),
     ("++noise++", TAG, ("", "++noise++", "", "", ""), ""),
     ("#00:00:05-2#", TAG, ("", "#00:00:05-2#", "", "", ""), ""),
+    ("（笑）。", TAG, ("", "（笑）", "", "。", ""), ""),
     ("<eps>", SILENCE, ("", "<eps>", "", "", ""), ""),
     (",", MARK, ("", ",", "", "", ""), ""),
     ("...", MARK, ("", "...", "", "", ""), ""),
@@ -93,7 +94,8 @@ def test_token_keeps_case_for_models_that_read_it():
     ("a (DOOR SLAMS) b", "0110"), ("( clock ticking ) b", "11110"), ("a (I think so) b", "00000"),
     ("*door slams* a", "110"),
     ("♪ la la ♪ a", "11110"), ("# la la # 1", "11110"), ("♪la la♪", "11"), ("# a b", "000"), ("[a [b c] d", "0110"),
-    ("(A (B C) d", "0110"), ("#00:05-2# a b #00:09-1#", "0000"), ("♪♪ a b ♪♪ c", "11110")])
+    ("(A (B C) d", "0110"), ("#00:05-2# a b #00:09-1#", "0000"), ("♪♪ a b ♪♪ c", "11110"),
+    ("は （拍 手） 【音 楽】 (音 楽)", "0111111")])
 def test_tagged_words_that_are_not_speech(text, inside):
     words = text.split()
     assert "".join(map(str, tagged(words, np.zeros(len(words))).astype(int))) == inside
@@ -222,13 +224,13 @@ def test_write_curly_apostrophes_stay():
 def test_write_auto_adds_what_is_missing():
     turn = "Hello, you. Fine, yes. No. a b"
     assert write(turn, "O O O O CAP CAP PERIOD", marks="auto", sentences=True) == "Hello, you. Fine, yes. No. a b."
-    texts = f"{turn} c d".split()
-    turns = np.array([word == "c" for word in texts])
+    texts = f"{turn} so do".split()
+    turns = np.array([word == "so" for word in texts])
     words = take_apart(texts, TokenReader(), np.zeros(len(texts), np.int64), turns, np.zeros(len(texts), np.int64))
     labels = np.array([0, 0, 0, 0, 0, 0, 4, 3, 4])
     marked = MarkedWords(CASED, Casing(CASED, {}), "auto", sentences=True).write(words, labels)[0]
-    assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. C, d."
-    assert write("a b c d", "CAP_COMMA O O PERIOD", marks="auto") == "A, b c d."
+    assert " ".join(marked) == "Hello, you. Fine, yes. No. a b. So, do."
+    assert write("so we go on", "CAP_COMMA O O PERIOD", marks="auto") == "So, we go on."
 
 
 def test_write_auto_does_not_count_the_points_of_abbreviations_and_numbers():
@@ -264,6 +266,16 @@ def test_abbreviations_are_found_in_linear_time():
     begin = time.process_time()
     assert with_abbreviations(words).pointed.sum() == 26 ** 3
     assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(("text", "labels", "expected"), [
+    ("the b b c's and", "CAP O COMMA PERIOD O", "The B B C's. and"), ("a u s man", "O COMMA O O", "a U S man"),
+    ("no u k", "O CAP_COMMA O", "no U K"), ("c i a", "O COMMA O", "c i, a"),
+    ("at ten a m i i", "O O O PERIOD CAP_COMMA CAP", "at ten a m. I, I"),
+    ("at ten p m i", "O O CAP CAP_PERIOD CAP", "at ten P M. I"),
+    ("the u s so u", "O O O O O", "the U S so u")])
+def test_write_spelled_letters(text, labels, expected):
+    assert write(text, labels) == expected
 
 
 WORDS = ["Hello,", "you", "42.", "3,5", "$5", "U.S.", "Mr.", "a.b.com", "<unk>", "[Music]", "um", '"so,"', "(yes).",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from punc.text.word_parts import MARK, NUMBER, TAG, URL, WORD, Token
 
 INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 SPACED = (2, 3)  # how many letters an abbreviation written with spaces may have
+LETTER = re.compile(r"[^\W\d_](?:['’]s)?")
+LETTER_WORDS = "aeioy"  # letters that are words, too: a, I; Spanish e, o, y
 NO_OPENING = str.maketrans("", "", "¿¡")  # removes marks before words
 
 
@@ -45,6 +48,8 @@ class MarkedWords:
             self._keep(words, labels, kept, complete, stays)
         self._join_abbreviations(words, labels)
         self._join_with_next(words, labels)
+        if self.label_set.cased:
+            self._spell(words, labels, stays)
         starts, inside = self._sentence_starts(words, labels, kinds, following)
         # A word that keeps its case gets a capital only if a sentence end is added before it.
         added = previous_of(np.isin(labels, self._ends) & ~words.marked & ~words.pointed, False)
@@ -122,6 +127,24 @@ class MarkedWords:
         for i in np.flatnonzero(words.with_next).tolist():
             label = self.label_set[int(labels[i])]
             labels[i] = self.label_set.index(self.label_set.reading((), label.capital, label.opening))
+
+    def _spell(self, words: SplitWords, labels: np.ndarray, stays: np.ndarray) -> None:
+        """Give two or more spelled letters, such as `u s` and `b b c's`, capitals, and remove the marks between them.
+        Letters that are words do not count at either end, as in `a u s company` and `ten a m i think`. `p m` stays."""
+        single = words.of([token.kind == WORD and token.marks == "" and LETTER.fullmatch(token.core) is not None
+                           for token in words.tokens]) & ~stays
+        starts = starts_of_runs(single, words.streams, np.cumsum(words.turns))
+        for begin, end in pairwise([*np.flatnonzero(starts).tolist(), len(single)]):
+            if not single[begin] or end - begin < 2:
+                continue
+            letters = "".join(words.tokens[code].core[0].lower() for code in words.codes[begin:end].tolist())
+            first, last = len(letters) - len(letters.lstrip(LETTER_WORDS)), len(letters.rstrip(LETTER_WORDS))
+            if last - first < 2 or letters[first:last] == "pm":
+                continue
+            for i in range(begin + first, begin + last):
+                label = self.label_set[int(labels[i])]
+                marks = label.marks if label.mark and i == begin + last - 1 else ()
+                labels[i] = self.label_set.index(self.label_set.reading(marks, True, label.opening))
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,

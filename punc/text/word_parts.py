@@ -31,7 +31,7 @@ UNITS = frozenset("%‰°€$£¥％℃￥")
 UNKNOWN = frozenset(("<unk>", "[unk]", "<unknown>"))
 SILENT = frozenset(("<eps>", "<sil>", "!sil", "sil", "<s>", "</s>"))
 TAG_SHAPE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)|\{[^{}]*\}|\*[^*]+\*|!sil|%[a-z]+|\+{1,2}[a-z_]+\+{1,2}|"
-                       r"([♪♫♬♩#¶])[^♪♫♬♩#¶]+\1", re.I)
+                       r"（[^（）]*）|［[^［］]*］|【[^【】]*】|([♪♫♬♩#¶])[^♪♫♬♩#¶]+\1", re.I)
 HTML = re.compile(r"</?[A-Za-z][^<>\s]*>")
 NUMBER_SHAPE = re.compile(r"[^\w\s]*\d[\d.,:'’/%‰°–-]*[^\w\s]*")
 URL_SHAPE = re.compile(r"(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+|[\w.-]*\w\.[a-z]{2,24}(?:[/?#]\S*)?")
@@ -40,9 +40,9 @@ TRAIL = re.compile(f"([^{re.escape(MARKS)}]*)([{re.escape(MARKS)}]*)(.*)", re.DO
 MOST_TAGGED = 12  # the maximum number of words in a tag in brackets
 MOST_SUNG = 60  # the maximum number of words from one music sign to the next
 MUSIC = "♪♫♬♩#¶"
-CLOSING = {"[": "]", "(": ")", "*": "*", **{sign: sign for sign in MUSIC}}
+CLOSING = {"[": "]", "(": ")", "*": "*", "（": "）", "［": "］", "【": "】", **{sign: sign for sign in MUSIC}}
 OPENING = tuple(CLOSING)
-TAG_BEGINS = frozenset("[<({!*%+" + MUSIC)
+TAG_BEGINS = frozenset("[<({!*%+（［【" + MUSIC)
 
 
 class Token(NamedTuple):
@@ -172,7 +172,8 @@ def closes(opening: str, words: Sequence[str]) -> bool:
     if not last.endswith(CLOSING[opening]):
         return False
     if opening == "(":
-        return words[0] == "(" or "".join(words).isupper()
+        text = "".join(words)
+        return words[0] == "(" or text == text.upper()
     return True
 
 
