@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import UTILS, random_model, streaming_logits
-from test_models import NAMES, data_of, make, write
+from conftest import UTILS, random_model, save_model, streaming_logits
+from test_models import NAMES, data_of, make
 
 import punc
 from punc.base.errors import InputError
@@ -190,7 +190,7 @@ def test_unpack_options_that_are_not_the_model_s_are_an_error(packed, tmp_path, 
 def text_model(tmp_path_factory):
     """Return the directory of a T-LSTM with random weights, which some models need as their first stage."""
     place = tmp_path_factory.mktemp("text")
-    write(make("t_lstm", ""), place)
+    save_model(make("t_lstm", ""), place)
     return place
 
 
@@ -211,7 +211,7 @@ def test_packed_model_has_the_labels_and_posteriors_of_torch(name, text_model, t
     data = small_set([50, 1, 9, 130])
     (tmp_path / "exp").mkdir()
     made = make(name, text_model, **with_pauses(name))
-    write(made, tmp_path / "exp")
+    save_model(made, tmp_path / "exp")
     pack(tmp_path / "exp", tmp_path / "packed")
     small = load_packed(tmp_path / "packed")
     assert made.lookahead is None or small.reads_pauses == made.reads_pauses

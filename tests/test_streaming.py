@@ -97,7 +97,7 @@ def test_streaming_writes_each_word_when_the_next_arrives(packed):
             if i:
                 assert select.select([process.stdout], [], [], 20)[0], f"nothing came after {word}"
                 written += process.stdout.read(1 << 10)
-                assert written.split()[-1].startswith(WORDS[i - 1].encode())
+                assert written.split()[-1].lower().startswith(WORDS[i - 1].encode())
         process.stdin.write(b"\n\n")  # ends the stream, but not the input
         while not written.endswith(b"\n"):
             written += process.stdout.read(1 << 10)
