@@ -97,17 +97,15 @@ class Marker:
     def _decoded(self, words: SplitWords, pauses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         labels, probabilities = [np.zeros(0, np.int64)], [np.zeros(0)]
         slots = words.slots
-        ends, goes_on = np.zeros((2, int(words.counts.sum())), bool)
-        ends[slots] = words.ends[words.counts > 0]
-        goes_on[slots] = (words.goes_on & ~words.ends)[words.counts > 0]
+        ends = np.zeros(int(words.counts.sum()), np.int8)
+        ends[slots] = np.where(words.ends, 1, -words.goes_on.astype(np.int8))[words.counts > 0]
         groups = grouped(_spans(words, pauses, self._tokenizer, self._decoder), lambda span: len(span.ids),
                          self._decoder.options.chunk_size)
 
         def tasks() -> Iterator[Task]:
             done = 0
             for task in map(task_of, groups):
-                part = slice(done, done + len(task.slots))
-                yield task._replace(ends=ends[part], goes_on=goes_on[part])
+                yield task._replace(ends=ends[done:done + len(task.slots)])
                 done += len(task.slots)
 
         with progress_bar("punctuating", "word") as bar:

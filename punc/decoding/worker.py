@@ -35,9 +35,8 @@ class Task(NamedTuple):
     slots: np.ndarray  # int64 (S,): the indices of the tokens whose slots are labelled
     begins: np.ndarray  # bool, one per stream: false if it continues an earlier span
     turns: np.ndarray | None = None
-    # bool (S,): the slots whose labels must end a sentence, and those whose labels must not; both may be None
+    # int8 (S,): 1 if a slot's label must end a sentence, −1 if it must not, 0 if it may; None: all may
     ends: np.ndarray | None = None
-    goes_on: np.ndarray | None = None
 
 
 def task_of(spans: list[Span]) -> Task:
@@ -97,8 +96,8 @@ class Decoder:
             chosen, log_probs = of_words(model, chosen, log_probs, task.slots, firsts, self.scale, options.viterbi)
         if log_probs is not None:
             weighted = scaled(log_probs, self.scale)
-            if task.ends is not None and task.goes_on is not None and self._ends.any():
-                barred = np.where(self._ends, task.goes_on[:, None], task.ends[:, None])
+            if task.ends is not None and self._ends.any():
+                barred = np.where(self._ends, task.ends[:, None] < 0, task.ends[:, None] > 0)
                 weighted = np.where(barred, -np.inf, weighted)
                 chosen = np.where(barred.any(1), weighted.argmax(1), chosen)
             if transitions:

@@ -89,7 +89,10 @@ class MarkedWords:
         """Return the label `own` with the stronger of two marks: its own mark, and the mark of the label `other`."""
         label = self.label_set[own]
         marks = (*(label.marks if label.mark else ()), *other.marks)
-        return self.label_set.index(self.label_set.reading(marks, label.capital, label.opening))
+        return self._number(marks, label.capital, label.opening)
+
+    def _number(self, marks: Iterable[str], capital: bool = False, opening: str = "") -> int:
+        return self.label_set.index(self.label_set.reading(marks, capital, opening))
 
     def _keep(self, words: SplitWords, labels: np.ndarray, kept: np.ndarray, complete: np.ndarray,
               stays: np.ndarray) -> None:
@@ -107,7 +110,7 @@ class MarkedWords:
             if marked[i]:
                 marks = words.tokens[words.codes[i]].marks
             lead = label.capital and not lower[i], "" if stays[i] or complete[i] else label.opening
-            labels[i] = self.label_set.index(self.label_set.reading(marks, *lead))
+            labels[i] = self._number(marks, *lead)
 
     def _join_abbreviations(self, words: SplitWords, labels: np.ndarray) -> None:
         """Remove the marks and capitals inside abbreviations that are written with spaces, such as `z. B.`."""
@@ -119,14 +122,14 @@ class MarkedWords:
                 kind = shipped().kinds.get("".join(cores)) if letters[part].all() else None
                 if kind and (words.streams[part] == words.streams[i]).all():
                     label = self.label_set[int(labels[part][-1])]
-                    last = self.label_set.index(self.label_set.reading(label.marks)) if kind != NEVER else 0
+                    last = self._number(label.marks) if kind != NEVER else 0
                     labels[part] = [*[0] * (size - 1), last]
 
     def _join_with_next(self, words: SplitWords, labels: np.ndarray) -> None:
         """Remove the marks of words that belong to the next word."""
         for i in np.flatnonzero(words.with_next).tolist():
             label = self.label_set[int(labels[i])]
-            labels[i] = self.label_set.index(self.label_set.reading((), label.capital, label.opening))
+            labels[i] = self._number((), label.capital, label.opening)
 
     def _spell(self, words: SplitWords, labels: np.ndarray, stays: np.ndarray) -> None:
         """Give two or more spelled letters, such as `u s` and `b b c's`, capitals, and remove the marks between them.
@@ -144,7 +147,7 @@ class MarkedWords:
             for i in range(begin + first, begin + last):
                 label = self.label_set[int(labels[i])]
                 marks = label.marks if label.mark and i == begin + last - 1 else ()
-                labels[i] = self.label_set.index(self.label_set.reading(marks, True, label.opening))
+                labels[i] = self._number(marks, True, label.opening)
 
     def _kept_case(self, words: SplitWords, kinds: np.ndarray, inside: np.ndarray) -> np.ndarray:
         """Return which words keep their case, bool (W,): numbers, URLs, words with a capital after the first letter,

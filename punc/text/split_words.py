@@ -34,6 +34,15 @@ class SplitWords(NamedTuple):
         """Return the value of each word, given a value for each token."""
         return np.array(values)[self.codes] if len(values) else np.zeros(0, bool)
 
+    def next(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of the next word in the same stream, bool (W,), or False if there is none."""
+        return next_of(values & ~starts_of_runs(self.streams), False)
+
+    @property
+    def stream(self) -> np.ndarray:
+        """The number of each word's stream, counted from 0, int64 (W,)."""
+        return np.cumsum(starts_of_runs(self.streams)) - 1
+
     def read(self) -> list[str]:
         return list(chain.from_iterable(map([token.words for token in self.tokens].__getitem__, self.codes.tolist())))
 
@@ -47,8 +56,7 @@ class SplitWords(NamedTuple):
         """Whether a mark follows each word, as a part of the word or as the next word, bool (W,). The point of an
         abbreviation or number is not a mark."""
         alone = self.of([token.kind == MARK for token in self.tokens])
-        own = self.of([token.marks != "" for token in self.tokens])
-        return own | (next_of(alone, False) & ~next_of(starts_of_runs(self.streams), True))
+        return self.of([token.marks != "" for token in self.tokens]) | self.next(alone)
 
     @property
     def pointed(self) -> np.ndarray:
@@ -59,12 +67,11 @@ class SplitWords(NamedTuple):
     def with_next(self) -> np.ndarray:
         """Whether each word belongs to the next one, so that no mark can follow it, bool (W,): a number before its
         unit (`20 %`), an abbreviation before its number (`art. 5`), or an abbreviation such as `dr.`"""
-        goes_on = ~starts_of_runs(self.streams)
         numbers = self.of([token.kind == NUMBER for token in self.tokens])
         units = self.of([token.core in UNITS for token in self.tokens])
-        names = self.of([token.pointed and shipped().before_number(token.core) for token in self.tokens])
+        names = self.of([t.abbreviated and shipped().before_number(t.core) for t in self.tokens])
         titles = self.of([token.never_ends and token.core[:-1].isalpha() for token in self.tokens])
-        return numbers & next_of(units & goes_on, False) | names & next_of(numbers & goes_on, False) | titles
+        return numbers & self.next(units) | names & self.next(numbers) | titles
 
     @property
     def goes_on(self) -> np.ndarray:
@@ -99,13 +106,12 @@ def with_abbreviations(words: SplitWords) -> SplitWords:
 
     These are short words before a lower-case word (`2 lbs. and`), and all words before a number (`art. 5`).
     """
-    marked, stream = words.marked, np.cumsum(starts_of_runs(words.streams)) - 1
     stops = words.of([t.kind == WORD and t.marks == "." and not t.before + t.after for t in words.tokens])
     short = words.of([len(t.core) <= SHORT for t in words.tokens])
-    lower = next_of(words.of([t.kind == WORD and t.core[0].islower() for t in words.tokens]), False)
-    digit = next_of(words.of([t.kind == NUMBER and t.core[0].isdigit() for t in words.tokens]), False)
-    points = stops & ((short & lower) | digit) & ~next_of(starts_of_runs(words.streams), True)
-    few = np.bincount(stream, points) > MOSTLY * np.bincount(stream, marked)
+    lower = words.next(words.of([t.kind == WORD and t.core[0].islower() for t in words.tokens]))
+    digit = words.next(words.of([t.kind == NUMBER and t.core[0].isdigit() for t in words.tokens]))
+    points, stream = stops & ((short & lower) | digit), words.stream
+    few = np.bincount(stream, points) > MOSTLY * np.bincount(stream, words.marked)
     found = np.flatnonzero(points & (few | ~_marked_streams(words))[stream])
     stopped, variants = np.unique(words.codes[found], return_inverse=True)
     pointed = [words.tokens[code]._replace(core=words.tokens[code].core + ".", marks="", ends=False)
@@ -123,12 +129,12 @@ def keeps(words: SplitWords, marks: str) -> np.ndarray:
     """
     if marks != AUTO:
         return np.full(len(words.codes), marks == KEEP)
-    return _marked_streams(words)[np.cumsum(starts_of_runs(words.streams)) - 1]
+    return _marked_streams(words)[words.stream]
 
 
 def _marked_streams(words: SplitWords) -> np.ndarray:
     """Return whether each stream has at least a third of the usual rate of marks, bool (streams,)."""
-    stream, read = np.cumsum(starts_of_runs(words.streams)) - 1, words.counts > 0
+    stream, read = words.stream, words.counts > 0
     rates = np.bincount(stream, words.marked & read) / np.maximum(np.bincount(stream, read), 1)
     return rates >= USUAL_RATE / 3
 

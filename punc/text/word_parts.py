@@ -58,14 +58,14 @@ class Token(NamedTuple):
     ends: bool  # whether the marks, or the period of a number, end a sentence
 
     @property
-    def pointed(self) -> bool:
+    def abbreviated(self) -> bool:
         """Whether the word is an abbreviation with its point."""
         return self.kind == WORD and self.core[-1] == "."
 
     @property
     def never_ends(self) -> bool:
         """Whether the word is an abbreviation that never ends a sentence."""
-        return self.pointed and shipped().kinds.get(self.core.lower()) == NEVER
+        return self.abbreviated and shipped().kinds.get(self.core.lower()) == NEVER
 
     @property
     def has_lower(self) -> bool:
