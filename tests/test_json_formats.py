@@ -440,7 +440,7 @@ def test_speakers_that_are_not_names():
     assert found == ["1", "2", None, "S", "Ann B\ufffd"]
 
 
-N = 4_000
+N = 8_000
 HOSTILE = {
     "lists": "[" * 900 + "]" * 900, "documents": '{"text": "a"}\n' * N, "objects in a list": [{"text": "a"}] * N,
     "speakers": {"segments": [{"text": "a", "speaker": f"s{n}"} for n in range(N)]},
@@ -448,10 +448,10 @@ HOSTILE = {
     "recordings": [{"text": "a", "chunks": [], "id": n} for n in range(N)],
     "channels": {"results": {"channels": [{"alternatives": [{"transcript": "a"}]}] * N}},
     "repeats": {"text": " ".join(f"a{n}" for n in range(N)), "segments": [{"text": f"b{n}"} for n in range(N)]},
-    "repeats in segments": {"segments": [{"text": "a. b", "words": [{"word": "a"}, {"word": "c"}]}] * 1000},
+    "repeats in segments": {"segments": [{"text": "a. b", "words": [{"word": "a"}, {"word": "c"}]}] * 2000},
     "again": {"results": [{"alternatives": [{"words": [{"word": "a", "speakerTag": 1}]}]}] * N},
     "again and again": {"results": [{"alternatives": [{"words": timed("word", *"ab" * (n % 3), speakerTag=1)}]}
-                                    for n in range(N // 2)]},
+                                    for n in range(N)]},
     "again after much": {"results": [{"alternatives": [{"transcript": "a " * N}]}, *(
         {"alternatives": [{"words": [{"word": "a", "speakerTag": 1}]}]} for n in range(N))]},
     "entities": {"text": "&amp;" * N + " &" * N}, "tags": {"text": "<|" * N + "<|a|>" * N},
@@ -477,4 +477,4 @@ def test_time_is_linear(name):
         pass
     else:
         write(found, words, [f"{word}." for word in words.texts])
-    assert time.process_time() - begin < 2
+    assert time.process_time() - begin < 5

@@ -82,7 +82,7 @@ def one_job(model, data, out, *options):
     return expected
 
 
-@pytest.mark.parametrize("jobs", [2, 20])
+@pytest.mark.parametrize("jobs", [2, 50])
 def test_join_is_the_output_of_one_job(model, data, tmp_path, jobs, capsys):
     expected = one_job(model, data, tmp_path / "out")
     said = capsys.readouterr().err

@@ -25,7 +25,7 @@ MINI = ROOT / "egs/mini"
 KEPT = 12  # number of texts
 SYSTEMS = "T-LSTM TA-LSTM-p"
 SMALL = "--epochs=1\n--hidden-dim=20\n"
-STAGES = (0, 1, 2, 3, 4, 6, 7)  # without 5, which trains like 4
+STAGES = range(8)
 
 
 # Functions of utils/recipe.sh
@@ -498,7 +498,8 @@ def states(recipe):
 
 
 def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
-    recipe, system = tmp_path / "mini", "T-LSTM"
+    """The stages run for TA-LSTM-p, which needs T-LSTM. So both systems are trained, but only TA-LSTM-p is scored."""
+    recipe, system = tmp_path / "mini", "TA-LSTM-p"
     cut_down(recipe)
     killed = []
     for stage in STAGES:
@@ -510,7 +511,7 @@ def test_run_killed_in_every_stage_gives_the_same_results(finished, tmp_path):
     assert (recipe / "exp/RESULTS.tsv").read_text() == header + "".join(of_system)
     # Lock files may differ: a process that is killed after its last rename leaves its lock file, which is no longer
     # locked.
-    scored = {name for name in files(finished) if not re.match("exp/(TA-LSTM-p|transcripts)/", str(name))}
+    scored = {name for name in files(finished) if not re.match("exp/T-LSTM/decode", str(name))}
     assert {name for name in files(recipe) if name.name not in (".lock", "tests.tsv")} == (
         {name for name in scored if name.name != "tests.tsv"})
     for name, path in files(recipe).items():

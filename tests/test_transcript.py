@@ -96,6 +96,7 @@ def test_transcript_labels_are_those_of_punc_punctuate(model, data, tmp_path):
         expected = {r: [word for u in of for word in utterances[u]] for r, of in order.items()}
         found = run(model, data, tmp_path / ctm.replace("ctm", "out"), ctm=str(tmp_path / ctm))["text"]
         assert inner(found.splitlines()) == (utterances if ctm == "ctm_utt" else expected)
+        assert all(word[-1] in ".?" for line in found.splitlines() for word in line.split()[9::9])
     found = run(model, tmp_path / "long", tmp_path / "text")["text"]
     assert inner(found.splitlines()) == inner(text.splitlines())
 
